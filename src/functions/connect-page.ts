@@ -23,7 +23,7 @@ export interface BrowserCall {
   readonly headers: Headers;
 }
 
-/** Runs a step of the hosted page; its answer is a page or a redirect, never JSON. */
+/** Runs a step of the hosted page. Its answer is a page or a redirect, never JSON. */
 async function asPage(
   { services, scope, headers }: BrowserCall,
   step: (request: BrowserRequest) => Promise<BrowserAnswer>,
@@ -47,7 +47,7 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   );
 }
 
-/** The steps of the hosted page. They are in a part of the bundle of their own, because only browsers need them. */
+/** The steps of the hosted page. They have a part of the bundle of their own, because only browsers need them. */
 export const connectPage = {
   asPage,
   asRefusedPage,

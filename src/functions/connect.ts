@@ -38,7 +38,7 @@ import { onPage, refused } from "./on-page.ts";
 
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
-/** The meaning of a page's status, where the page leads no further. */
+/** The meaning of a page's status, if the page leads no further. */
 const END_NOTICES = {
   404: "The link does not work.",
   410: "The visit is over.",
@@ -93,7 +93,7 @@ const CALLBACK = {
   },
 } as const;
 
-/** The callbacks of networks with many authorisation servers, each of which has its own. */
+/** The callbacks of networks with many authorisation servers, each with a callback of its own. */
 const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
   const { link, title } = networkOf(network);
   if (link.kind !== "oauth" || link.hasServers !== true) return [];

@@ -31,7 +31,7 @@ const visitOf = ({ scope, headers, params }: LinkCall, fields: Fields) => ({
   fields,
 });
 
-/** The pages behind one-time links. They are in a part of the bundle of their own, because only browsers need them. */
+/** The pages behind one-time links. They have a part of the bundle of their own, because only browsers need them. */
 export const linkPage = {
   show: async (call: LinkCall, fields: Fields) =>
     new Reply(await showLink(call.services.tenants, visitOf(call, fields))),

@@ -10,7 +10,7 @@ import { routeKeys } from "./manifest.ts";
 import { postReadRoutes } from "./post-reads.ts";
 import { workers } from "./workers.ts";
 
-/** The first and most frequent routes, in the bundle chunk that every call loads. The others have another chunk. */
+/** The first and most frequent routes, in the part of the bundle that every call loads. The others are in another part. */
 const AT_HAND: readonly Route[] = [...healthRoutes, ...postReadRoutes];
 
 async function findRoute({ method, path }: RouteKey): Promise<Route> {

@@ -57,9 +57,9 @@ import {
   type WebhookHint,
 } from "./webhooks/webhooks.ts";
 
-/** How long a check of readiness counts: anybody may ask for one, and each asks storage. */
+/** How long a result of the readiness check counts. Anybody may ask for it, and each check reads storage. */
 const READINESS_MS = 1_000;
-/** Bounds the work that one process has under way beside the messages that its host counts. */
+/** Limits the work of one process in addition to the messages that its host counts. */
 const COMPANIONS_MAX = 64;
 
 const QUEUES = [PUBLISHING_QUEUE, WEBHOOK_QUEUE];
@@ -67,10 +67,10 @@ const QUEUES = [PUBLISHING_QUEUE, WEBHOOK_QUEUE];
 /** Endpoints whose platform is known without a read. */
 const ENDPOINTS_KNOWN_MAX = 10_000;
 
-/** What the process has, by module. The `deps.ts` of each declares what its verbs need; they take it as first argument. */
+/** Everything that the process has, by module. Verbs take the type of their module's `deps.ts` as first argument. */
 export type Services = HttpDeps;
 
-/** What a test may replace: storage, queues with their delays, time, outbound calls, names of hosts and the log. */
+/** Parts that a test may replace: storage, queues with their delays, time, outbound calls, host names and the log. */
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
@@ -81,7 +81,7 @@ export interface Overrides {
   readonly log?: Log;
 }
 
-/** Makes what the process has whatever it is asked for, and what every module stands on. */
+/** Makes the parts that every module depends on. */
 function foundationsOf(config: Config, overrides: Overrides) {
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };
@@ -173,7 +173,7 @@ function mailOf(
   return createMail({ config, clock, log, wakes, askForWalk, owners }, tables, commit);
 }
 
-/** Makes what tells who somebody is. */
+/** Makes the secrets and keys that identify callers. */
 function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
   const { identity } = config;
   const { keyPepper, previousKeyPepper, grantSecret, previousGrantSecret } = identity;
@@ -218,10 +218,7 @@ const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundat
   companions: new FairLimit({ capacity: COMPANIONS_MAX, perOwner: COMPANIONS_MAX, waitingMax: 0 }),
 });
 
-/**
- * Composes the process, module by module from the bottom up. Opens nothing: connections are made when they are first
- * used.
- */
+/** Composes the process, module by module from the bottom up. Opens nothing: connections are made on first use. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const base = foundationsOf(config, overrides);
   const { common, now, tables, wakes, webhookQueue, calls, work } = base;

@@ -19,17 +19,17 @@ import { overPlatforms, type Walk } from "./walk.ts";
 
 const PURGE = { every: "day", behindSecondsMax: 12 * 60 * 60 } as const;
 
-/** Removes a page of a kind of rows, from where the page before ended. */
+/** Removes a page of a kind of rows, from where the last page ended. */
 type RemovePage = (services: BackgroundDeps, after: string | undefined) => Promise<RemovedPage>;
 
-/** Does so with the rows of a platform. */
+/** Removes a page of a kind of rows of one platform. */
 type RemovePageOf<Position> = (
   services: BackgroundDeps,
   platformId: string,
   after: Position | undefined,
 ) => Promise<RemovedPage<Position>>;
 
-/** Rows that are no platform's. */
+/** Rows that belong to no platform. */
 const SHARED: Readonly<Record<string, RemovePage>> = {
   windows: ({ tenants: { limits } }, after) => limits.purge.windows(after),
   logins: ({ tenants: { limits } }, after) => limits.purge.logins(after),
@@ -85,8 +85,8 @@ const platformWalks: readonly Walk[] = [
 ];
 
 /**
- * Remove what has no say any more and that nobody is promised: a walk for each kind of rows, so that none waits for
- * another. Ledgers and posts stay, and an Idempotency-Key as long as its post.
+ * Walks that remove rows without any further effect or promise. Each kind of rows has its own walk, so that none waits
+ * for another. Ledgers and posts stay, and an Idempotency-Key stays as long as its post.
  */
 export const PURGE_WALKS: readonly Walk[] = [
   ...sharedWalks,

@@ -14,7 +14,7 @@ interface Sender {
   readonly log: Log;
 }
 
-/** Sends a hint to continue a walk. Never throws: the timer finds a walk that stopped. */
+/** Sends a hint to continue a walk. Never throws, because the timer finds a walk that stopped. */
 export async function queueWalk(
   { stores, log }: Sender,
   { name, isAsked = false }: Pick<WalkHint, "name" | "isAsked">,

@@ -17,8 +17,8 @@ import { finishWithdrawals } from "../connections/connections.ts";
 const AHEAD_MS = 60 * 24 * 60 * 60 * 1000;
 
 /**
- * Logs a warning for every network whose configured API version may end within 60 days. For a network that does not
- * announce the end of a version there is only the alert on legs that fail with `app_misconfigured`.
+ * Logs a warning for every network whose configured API version may end within 60 days. If a network doesn't announce
+ * the end of a version, there is only the alert on legs that fail with `app_misconfigured`.
  */
 export async function warnOfApiVersions({
   config,
@@ -36,7 +36,7 @@ export async function warnOfApiVersions({
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Everything that comes by a schedule. Names stand in rows, log lines and `docs/operate/observe.md`. */
+/** All scheduled work. The names are used in rows, log lines and `docs/operate/observe.md`. */
 export const WALKS: readonly Walk[] = [
   {
     name: "fire-due-posts",

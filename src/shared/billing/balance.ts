@@ -24,7 +24,7 @@ function toLimits(wallet: Wallet, now: Date) {
 
 export type SpendingLimits = ReturnType<typeof toLimits>;
 
-/** Returns the customer's own limit for a UTC day; reserved tokens count. */
+/** Returns the customer's own limit for a UTC day. Reserved tokens count. */
 export async function getLimits(
   services: BillingDeps,
   scope: PlatformScope,
@@ -54,8 +54,9 @@ export async function updateLimits(
 }
 
 /**
- * Adds tokens to a platform's wallet. The same `reference` twice credits once and answers the first entry.
- * @throws AppError `not_found` when there is no such platform, `invalid_state` when it is closed, `conflict` when the reference credited another amount
+ * Adds tokens to a platform's wallet. The same `reference` credits once; a repeat gets the first entry.
+ * @throws AppError `not_found`, `invalid_state` when the platform is closed, `conflict` when the reference credited
+ * another amount
  */
 export async function creditPlatform(services: BillingDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
@@ -81,7 +82,7 @@ export async function creditPlatform(services: BillingDeps, scope: OperatorScope
     services.wallets.read(platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");
-  // Answering the first entry would tell the operator that tokens were added which were not.
+  // Answering with the first entry would tell the operator that tokens were added which were not.
   if (entry.tokens !== tokens)
     throw new AppError("conflict", "This reference has credited another number of tokens.", {
       details: { existingId: entry.id },

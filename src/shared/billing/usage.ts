@@ -18,27 +18,27 @@ import type { Page } from "../runtime/page.ts";
 
 export interface UsageTotal {
   readonly key: string | null;
-  /** What the group's entries changed the balance by: spending is negative. */
+  /** The change of the balance by the group's entries. Spending is negative. */
   readonly tokens: number;
   readonly entries: number;
 }
 
 export interface UsageTotals {
   readonly items: readonly UsageTotal[];
-  /** The UTC days that are added up, whole ones: from the first on and before the last. Null where nothing was asked. */
+  /** The whole UTC days that are added up: from the first, and before the last. Null when no range was given. */
   readonly range: { readonly from: string | null; readonly to: string | null };
-  /** Up to when entries are counted; absent when all are. */
+  /** Up to when entries are counted. Absent when all are. */
   readonly asOf?: string;
 }
 
-/** Entries that are not in the totals yet and are added as they are. */
+/** Entries that are not in the totals yet, and are added one by one. */
 const TAIL_ENTRIES_MAX = 2_000;
 /** Groups of days that one answer adds up: some megabytes. */
 const GROUPS_MAX = 100_000;
 const ENTRIES_OF_POST_MAX = 2_000;
-/** While totals are read the reconciliation may move on, once an hour. */
+/** The reconciliation may move the mark while totals are read, once an hour. */
 const READINGS_MAX = 5;
-/** Clocks of processes differ by less: an entry of a post is no older than the post by more than this. */
+/** Clocks of processes differ by less: no entry of a post is older than the post by more than this. */
 const SKEW_MS = 5 * 60_000;
 
 interface Days {
@@ -48,7 +48,6 @@ interface Days {
   readonly before: string | undefined;
 }
 
-/** Returns the whole UTC days that a range touches. */
 function daysOf({ from, to }: EntryFilter): Days {
   const isMidnight = to?.endsWith("T00:00:00.000Z") === true;
   const before = to === undefined || isMidnight ? to : nextUtcDay(new Date(to));
@@ -67,7 +66,7 @@ function tooLarge(): AppError {
   ]);
 }
 
-/** Adds up totals of days by what the caller groups by. */
+/** Adds up totals of days by the caller's grouping. */
 class Sum {
   readonly #filter: EntryFilter;
   readonly #groupBy: GroupBy;
@@ -120,7 +119,7 @@ async function sequenceBefore(
   return low;
 }
 
-/** Adds up the entries of one post alone, however long the ledger is. */
+/** Adds up only the entries of one post, however long the ledger is. */
 async function addPost(
   services: BillingDeps,
   platformId: string,
@@ -138,8 +137,8 @@ async function addPost(
 }
 
 /**
- * Adds up the totals of days and the entries that are not in them yet. Returns up to when entries are counted, where not
- * all are; undefined when the reconciliation moved on meanwhile, which leaves nothing to rely on.
+ * Adds up the totals of days and the entries that aren't in them yet. Returns up to when entries are counted, if not
+ * all are. Undefined when the reconciliation has moved the mark meanwhile, so that nothing is reliable.
  */
 async function addDays(
   { wallets }: BillingDeps,
@@ -168,7 +167,7 @@ async function addDays(
 }
 
 /**
- * Returns what changed the balance, added up by group, on whole UTC days.
+ * Returns the changes of the balance, added up by group, for whole UTC days.
  * @throws AppError `validation_failed` when there are too many groups to add up
  */
 async function totalUsage(
@@ -201,8 +200,8 @@ export function entryView(entry: StoredEntry) {
 }
 
 /**
- * Lists the ledger, newest first, or with `groupBy` its totals. A key sees the entries of its application, a restricted
- * one those of its profiles.
+ * Lists the ledger, newest first, or its totals with `groupBy`. A key sees the entries of its application, and a
+ * restricted one those of its profiles.
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(

@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const running = new AsyncLocalStorage<AccessCheck>();
 
-/** How a caller is checked again. */
+/** How to check a caller again. */
 interface AccessToCheck {
   readonly platformId: string;
   /** The access version before the caller's rows were read; undefined if it is not known. */
@@ -37,7 +37,6 @@ export class AccessCheck {
     return this.#isOpen && this.#access.platformId === platformId;
   }
 
-  /** Runs a part of the request under this check. */
   run<Made>(part: () => Promise<Made>): Promise<Made> {
     return running.run(this, part);
   }
@@ -47,14 +46,14 @@ export class AccessCheck {
     return version === this.#version;
   }
 
-  /** Ends the check: what the request writes is decided, or it failed for another reason. */
+  /** Ends the check, because the request's write is decided or the request has failed for another reason. */
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     for (const run of this.#onceAllowed.splice(0)) run();
   }
 
-  /** Checks the caller again on rows that are read now. @throws AppError what the access rule refuses with */
+  /** Checks the caller again on fresh rows. @throws AppError of the access rule when it refuses */
   async again(): Promise<void> {
     try {
       this.#version = await running.exit(async () => {
@@ -69,9 +68,9 @@ export class AccessCheck {
   }
 
   /**
-   * Makes the check, unless an operation has made it: before a write that is none, or at the end of a request that has
-   * written nothing.
-   * @throws AppError what the access rule refuses with
+   * Makes the check, unless an operation has made it. Call it before a write that is no operation, and at the end of a
+   * request that has written nothing.
+   * @throws AppError of the access rule when it refuses
    */
   async requireAccess(): Promise<void> {
     if (!this.#isOpen) return;
@@ -86,13 +85,13 @@ export class AccessCheck {
   }
 }
 
-/** Returns the check of the request under way, while it is open; of no other platform than the named one. */
+/** Returns the check of the current request while it is open, if it is for this platform. */
 export function openCheckOf(platformId: string): AccessCheck | undefined {
   const check = running.getStore();
   return check?.isOpenFor(platformId) === true ? check : undefined;
 }
 
-/** Runs this once the request under way is known to be allowed; immediately if that is known, or nothing is checked. */
+/** Calls `run` once the current request is known to be allowed: now, if that is known or nothing is checked. */
 export function onceAllowed(run: () => void): void {
   const check = running.getStore();
   if (check === undefined) run();

@@ -10,18 +10,18 @@ import { createNetworkTools } from "./network-tools.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
-/** How long before the end of an authorisation that is not being renewed the customer is warned. */
+/** How long before the end of an authorisation that isn't renewed the customer is warned. */
 const WARNING_MS = 7 * DAY_MS;
-/** How long an account that was refused is still asked about: it may not have been the account's fault. */
+/** How long a refused account is still tried, because the refusal may not be the account's fault. */
 const REFUSED_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
 
-/** The result of a check. `unreachable`: nothing was found out, and nothing was changed. */
+/** The result of a check. `unreachable`: nothing was found out or changed. */
 export type Checked = "ok" | "refused" | "unreachable" | "skipped";
 
 /**
- * Checks an account that may not have been published to for long: renews its credentials in time, finds out whether it
- * is still authorised, reads its limits, and warns before the authorisation ends. May be repeated at any time.
+ * Checks an account that may not have been published to for a long time: renews credentials in time, finds out whether
+ * the account is still authorised, reads its limits, and warns before the authorisation ends. May be repeated.
  */
 export async function checkAccount(
   services: ConnectionsDeps,
@@ -72,7 +72,7 @@ async function touch(
 ): Promise<Touched> {
   const fresh = await freshCredentials(services, connection);
   if (fresh.kind === "try_later") return { checked: "unreachable", connection };
-  // The finding is stored already, and its event emitted.
+  // The result is already stored, and its event emitted.
   if (fresh.kind === "rejected") {
     const isOfApp = fresh.failure.code === "app_misconfigured";
     return { checked: isOfApp ? "unreachable" : "refused", connection };
@@ -94,8 +94,8 @@ function checkOf(
 }
 
 /**
- * Checks an account that the network refused lately, and marks it as usable again if the network accepts it: the
- * refusal was not the account's. Only a refused authorisation is tried: of other refusals a check shows nothing.
+ * Checks an account that the network recently refused, and makes it usable again if the network accepts it: the account
+ * was not the cause. Only a refused authorisation is tried, because a check says nothing about other refusals.
  */
 async function checkRefused(
   services: ConnectionsDeps,
@@ -114,7 +114,7 @@ async function checkRefused(
   return "ok";
 }
 
-/** Returns whether a call in the account's name succeeds. */
+/** Reports whether a call in the account's name succeeds. */
 async function isAccepted({ network, kept, tools }: Check): Promise<boolean> {
   const check = network.accountCheck;
   if (check?.probe !== undefined) return (await check.probe(kept, tools)).kind === "usable";
@@ -149,7 +149,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   return undefined;
 }
 
-/** Changes the connection only if the network certainly refused the account itself. */
+/** Changes the connection only if the network has certainly refused the account itself. */
 async function afterRefusal(
   services: Pick<ConnectionsDeps, "log" | "stores" | "linking">,
   connection: Connection,
@@ -167,7 +167,7 @@ async function afterRefusal(
   return "unreachable";
 }
 
-/** Warns once of each end of the authorisation that is near. */
+/** Warns of an authorisation that ends soon, once per end. */
 async function warn(
   services: Pick<ConnectionsDeps, "clock" | "stores">,
   connection: Connection,

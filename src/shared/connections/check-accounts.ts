@@ -8,7 +8,7 @@ import type { ConnectionsDeps } from "./deps.ts";
 
 const PROFILES_AT_ONCE = 16;
 
-/** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
+/** Reports whether some rows may need sealing with the first key. With only one key, none does. */
 export function isRotating(config: Config): boolean {
   return config.identity.dataKeys.size > 1;
 }
@@ -16,14 +16,14 @@ export function isRotating(config: Config): boolean {
 /** How many accounts each check found in which state. */
 type Tally = Readonly<Record<Checked | "failed", number>>;
 
-/** What the checks of a profile's accounts found. */
+/** Results of checking a profile's accounts. */
 export interface ProfileChecks {
   readonly tally: Tally;
-  /** The data key of each sealed text that was seen. */
+  /** The data key of each sealed text that was read. */
   readonly keys: readonly string[];
 }
 
-/** Groups connections by their profile: those of one profile are one query. */
+/** Groups connections by profile, because those of one profile are one query. */
 function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
   const profiles = new Map<string, NetworkName[]>();
   for (const { profileId, network } of refs)
@@ -31,7 +31,7 @@ function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
   return profiles;
 }
 
-/** Runs one check; its failure must not keep the others from being made. */
+/** Runs one check. Its failure must not stop the others. */
 async function guarded<T>(
   log: Log,
   what: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ async function guarded<T>(
   }
 }
 
-/** Checks these of a profile's accounts, and reseals their secrets after a rotation of data keys. */
+/** Checks these of a profile's accounts, and seals their secrets again after a rotation of data keys. */
 export async function checkAccountsOfProfile(
   services: ConnectionsDeps,
   profile: ProfileRef,
@@ -79,7 +79,7 @@ export async function checkAccountsOfProfile(
   );
   const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
   for (const network of unlisted) {
-    // Gone since, or damaged: a list leaves it out.
+    // The connection is gone by now, or its row is damaged: a list leaves it out.
     const read = await guarded(services.log, { profileId, network }, async () => {
       await services.stores.connections.find({ ...profile, network });
       return "read";
@@ -89,7 +89,7 @@ export async function checkAccountsOfProfile(
   return { tally, keys };
 }
 
-/** Checks a page of a platform's accounts; `after` is "" for the first one, and `next` undefined after the last. */
+/** Checks a page of a platform's accounts. `after` is "" for the first page, and `next` is undefined after the last. */
 export async function checkAccountsOf(
   services: ConnectionsDeps,
   platformId: string,

@@ -21,7 +21,7 @@ import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
 
 /**
- * Starts a visit to the hosted page. Only this answer has the token, in `connectUrl`.
+ * Starts a session of the hosted page. Only this answer has the token, in `connectUrl`.
  * @throws AppError 402 when the wallet can't pay for one link
  */
 export async function startConnectSession(
@@ -59,8 +59,8 @@ export async function startConnectSession(
 }
 
 /**
- * Returns the session if it belongs to the scope's profile.
- * @throws AppError `not_found`, the same for another tenant's
+ * Finds the session if it belongs to the scope's profile.
+ * @throws AppError `not_found`, also for a session of another tenant
  */
 async function ownSession(
   connectSessions: ConnectSessionStore,
@@ -88,7 +88,7 @@ export async function getSession(
 }
 
 /**
- * Lists the profile's open sessions, newest first. None has the address of its page.
+ * Lists the profile's open sessions, newest first, without the addresses of their pages.
  * @throws AppError `invalid_cursor`
  */
 export async function listSessions(
@@ -113,7 +113,7 @@ export async function listSessions(
   );
 }
 
-/** Returns the sessions that are open. Asks once for each key or user that started some of them. */
+/** Filters the sessions that are open. Each key or user that started some of them is read once. */
 async function openOnes(
   services: StateDeps,
   { platformId }: ProfileScope,
@@ -132,7 +132,7 @@ async function openOnes(
 }
 
 /**
- * Ends an open session. A sign-in that is under way links nothing after that.
+ * Ends an open session. A sign-in that is in progress then links nothing.
  * @throws AppError `not_found`, or `invalid_state` when it is not open
  */
 export async function cancelSession(

@@ -14,7 +14,7 @@ import type { LinkGuard } from "./connection-change.ts";
 import type { FreshCredentials } from "./connection.ts";
 import type { ConnectionStores } from "./stores.ts";
 
-/** What linking accounts reads of a tenant's row. */
+/** Fields of a tenant's row that linking accounts reads. */
 interface Found {
   readonly status: string;
 }
@@ -27,7 +27,7 @@ export interface ConnectionsDeps {
   readonly cursors: Cursors;
   readonly outbound: Outbound;
   readonly names: Names;
-  /** Requests that wait for servers that customers chose. */
+  /** Limits requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
   readonly stores: ConnectionStores;
   readonly linking: LinkingParts;
@@ -43,9 +43,9 @@ export interface ConnectionsDeps {
 }
 
 interface LinkingParts {
-  /** Makes what browsers bring: the tokens of connect sessions, and the ids in cookies. */
+  /** Makes the tokens that browsers present: those of connect sessions, and the ids in cookies. */
   readonly linkTokens: CheckedTokens;
-  /** Tells the refusals of accounts from those of our apps. */
+  /** Tells refusals of accounts from refusals of our apps. */
   readonly appFaults: AppFaults;
   readonly credentialFlights: SingleFlight<FreshCredentials>;
 }
@@ -58,7 +58,7 @@ export interface TenantsOfLinking {
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
   /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
   isActorActive(platformId: string, id: string): Promise<boolean>;
-  /** Returns what has to be active in the transaction that links an account, these keys and users among it. */
+  /** Returns the rows that must be active in the transaction that links an account, including these keys and users. */
   linkGuard(
     session: {
       readonly platformId: string;

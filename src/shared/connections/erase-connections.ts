@@ -4,7 +4,7 @@ import type { ConnectionStore } from "./connection-store.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { removeConnection } from "./remove-connection.ts";
 
-/** The service takes at most fifteen comparisons in one filter. */
+/** The service accepts at most fifteen comparisons in one filter. */
 const SESSIONS_OF_FILTER = 12;
 
 const linked = (connections: ConnectionStore, scope: ProfileScope) =>
@@ -18,7 +18,7 @@ export async function endConnections(
   for (const { id, status } of await linked(services.stores.connections, scope))
     if (status !== "revoked")
       await removeConnection(services, scope, id).catch((error: unknown) => {
-        // A concurrent run has removed it meanwhile.
+        // A concurrent run has removed it.
         if (!(error instanceof AppError && error.code === "not_found")) throw error;
       });
 }
@@ -31,7 +31,7 @@ export async function clearConnections(services: ConnectionsDeps, scope: Profile
   return { removed: connections.length, next: undefined };
 }
 
-/** Removes a page of a profile's connect sessions, with their OAuth states. */
+/** Removes a page of a profile's connect sessions with their OAuth states. */
 export async function clearSessions(
   { stores: { connectSessions, oauthStates } }: ConnectionsDeps,
   scope: ProfileScope,
@@ -40,14 +40,14 @@ export async function clearSessions(
   const { ids, next } = await connectSessions.idsOfProfile(scope, after);
   for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
-    // Before the sessions, by which they are found.
+    // Before the sessions, because the states are found by them.
     await oauthStates.removeOfSessions(batch);
     await connectSessions.removeAll(scope, batch);
   }
   return { removed: ids.length, next };
 }
 
-/** Removes a page of what says which authorisations at the networks a profile has. */
+/** Removes a page of the rows that say which authorisations a profile has. */
 export const clearAuthorisations = (
   { stores }: ConnectionsDeps,
   { profileId }: ProfileScope,

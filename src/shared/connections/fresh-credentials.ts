@@ -16,11 +16,11 @@ import type { Connection, FreshCredentials, OpenedConnection } from "./connectio
 import type { LeasedConnection, ConnectionStore } from "./connection-store.ts";
 import { createNetworkTools, type ToolsDeps } from "./network-tools.ts";
 
-/** Longer than a renewal may take, so that no two processes renew at the same time. */
+/** Longer than a renewal may take, so that two processes never renew at the same time. */
 const LEASE_MS = 30_000;
 const RENEWAL_LIMITS = { callMs: 15_000, totalMs: 20_000 };
 const LEASE_POLL_MS = 150;
-/** Together with the wait above, 6 seconds. Then the leg is tried again later. */
+/** Together with the wait above, this is 6 seconds. After that, the leg is tried again later. */
 const ROUNDS_MAX = 40;
 const BUSY_RETRY_SECONDS = 5;
 const needsReauth: Rejected = {
@@ -29,10 +29,10 @@ const needsReauth: Rejected = {
 };
 
 /**
- * Returns the connection's credentials, renewed if they are about to end. However many calls and processes ask at once,
- * the network is asked once, because a renewal may end the old ones. Renewed ones are stored before they are used. If
- * the network refuses for good, marks the connection as one to be linked again. `opened`: the connection with its
- * secrets, if it was just read.
+ * Returns the connection's credentials, renewed if they end soon. Concurrent calls and processes share one renewal,
+ * because a renewal may end the old credentials. Renewed credentials are stored before they are used. If the network
+ * refuses for good, the connection is marked as one to link again. `opened` is the connection with its secrets, if it
+ * was just read.
  */
 export function freshCredentials(
   services: ConnectionsDeps,
@@ -67,12 +67,12 @@ async function obtain(
 
 function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected | undefined {
   if (found.status === "revoked") return rejected("connection_missing");
-  // The caller read an older row. Another account is linked now.
+  // The caller has read an older row, and another account is linked now.
   if (found.id !== wanted.id) return tryLater("another account was linked", 1);
   return found.status === "needs_reauth" ? rejected("connection_needs_reauth") : undefined;
 }
 
-/** Asks the network without HTTP first, because most of the time nothing must be renewed and no lease is needed. */
+/** Asks the network module without HTTP first, because usually nothing must be renewed and no lease is needed. */
 async function look(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
@@ -96,18 +96,18 @@ async function look(
   const outcome = await network.freshen(credentials, connection.instanceUrl, offline);
   if (isOnline || outcome.kind === "refreshed") return await renew(services, network, opened);
   if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
-  // The network said nothing: the credentials have come to their end.
+  // The network has not answered: the credentials have simply expired.
   return outcome.kind === "rejected"
     ? await mark(services.stores.connections, connection, outcome)
     : outcome;
 }
 
-/** The only renewal of a connection's credentials: it ends with the lease. */
+/** The only renewal of a connection's credentials at a time. It ends with the lease. */
 interface Renewal extends OpenedConnection {
   readonly lease: Lease<LeaseColumns, LeasedConnection>;
 }
 
-/** Renews under the lease, and gives it back. Returns undefined without a call while another process has it. */
+/** Renews under the lease and gives it back. Returns undefined, without any call, while another process has it. */
 async function underLease<Result>(
   { clock, log, stores: { connections } }: Pick<ConnectionsDeps, "clock" | "log" | "stores">,
   wanted: Connection,
@@ -179,7 +179,7 @@ async function afterRenewal(
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
 }
 
-/** Marks the connection if the refusal is the account's. */
+/** Marks the connection if the account is the cause of the refusal. */
 async function refuse(
   services: Pick<ConnectionsDeps, "stores" | "linking">,
   { connection, lease }: Pick<Renewal, "connection" | "lease">,
@@ -194,7 +194,7 @@ async function refuse(
   return { ...outcome, failure: { ...failure, code: "app_misconfigured" } };
 }
 
-/** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
+/** Marks the connection, unless newer credentials than the refused ones were stored. These are then tried instead. */
 async function mark(
   connections: ConnectionStore,
   connection: Connection,
@@ -213,8 +213,8 @@ function tryLater(note: string, retryAfterSeconds: number): TryLater {
 }
 
 /**
- * Returns a refusal of an account as it is to be reported. Marks the connection when it is the account's. Of a refusal
- * that is our app's nothing is marked. A refusal of credentials that have been replaced changes nothing.
+ * Returns a refusal as it is to be reported, and marks the connection if the account is the cause. Nothing is marked
+ * when our app is the cause, or when the refused credentials were replaced meanwhile.
  */
 export async function blamed(
   services: Pick<ConnectionsDeps, "stores" | "linking">,
@@ -229,8 +229,8 @@ export async function blamed(
 }
 
 /**
- * Renews the credentials of an account that the network refused, in case it was not the account's fault. Returns
- * undefined when they are still refused, or nobody can tell now.
+ * Renews the credentials of an account that the network refused, in case the account was not the cause. Returns
+ * undefined when they are still refused, or when that can't be found out now.
  */
 export async function tryRefusedCredentials(
   services: ConnectionsDeps,

@@ -14,7 +14,7 @@ import { revokeAtNetwork } from "./remove-connection.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
-  /** Nothing is linked: the session is over, the user who started it is gone, or the profile was disabled. */
+  /** Nothing is linked: the session has ended, the user who started it is gone, or the profile was disabled. */
   | { readonly kind: "closed" }
   /** Nothing is linked: the wallet can't pay for it. */
   | { readonly kind: "unpaid" };
@@ -27,8 +27,8 @@ interface Linking {
 }
 
 /**
- * Links an account that signed in, in one transaction with its charge and what the session says of it. Linking the same
- * account again is free. What is not linked is ended at the network.
+ * Links an account that has signed in, in one transaction with its charge and the session's entry. Linking the same
+ * account again is free. If the account isn't linked, its authorisation is ended at the network.
  */
 export async function linkAccount(
   services: ConnectionsDeps,
@@ -65,7 +65,7 @@ function refusalOf(error: unknown): "closed" | "unpaid" | undefined {
 
 /** The terms of a link that a session was started for. */
 class SessionTerms implements LinkTerms {
-  /** The session as it is with the account. */
+  /** The session after the account was added. */
   session: ConnectSession;
   readonly rowKeys: readonly string[];
   readonly #guard: LinkGuard;
@@ -106,7 +106,7 @@ export const priceOfLink = (
   requestId,
 });
 
-/** Ends an authorisation at the network that is not stored. */
+/** Ends an authorisation at the network that was not stored. */
 async function discard(
   services: ConnectionsDeps,
   { network, session }: Pick<Linking, "network" | "session">,
@@ -119,7 +119,7 @@ async function discard(
 }
 
 /**
- * Returns whether accounts may be linked to the profile now: the platform may disable it while the browser's session is
+ * Reports whether accounts may be linked to the profile now. The platform may disable it while the browser's session is
  * open.
  */
 export async function isProfileActive(

@@ -11,7 +11,7 @@ import { withTimeLimit } from "../runtime/promises.ts";
 import { notFound } from "../runtime/errors.ts";
 import type { NetworkDocument } from "../networks/contract/network.ts";
 
-/** Loaded when a post's files are first read: most requests never need them. */
+/** Loaded when a post's files are first read, because most requests don't need them. */
 const media = {
   reader: () => import("../media/media-reader.ts"),
   open: () => import("../media/open-media.ts"),
@@ -19,8 +19,8 @@ const media = {
 };
 
 /**
- * A leg's calls and the reading of its files end after this long. With what is written then, that is well within
- * `functionTimeout` of host.json, at which the host ends the process and all that runs in it.
+ * Time limit of a leg's calls and of reading its files. With the writes that follow, this is well within
+ * `functionTimeout` of host.json, at which the host ends the process and everything that runs in it.
  */
 export const BACKGROUND_LIMITS: CallLimits = { totalMs: 240_000 };
 
@@ -32,8 +32,8 @@ const late = () => {
 export type ToolsDeps = Pick<ConnectionsDeps, "config" | "clock" | "outbound" | "names" | "stores">;
 
 /**
- * Returns the tools that a network works with. From now on `limits` hold for its calls and for all that is done with
- * files. Their `owner` is the platform, or the group of strangers, that chose the servers.
+ * Creates the tools that a network works with. From now on, `limits` hold for its calls and for all reading of files.
+ * Their `owner` is the platform, or the group of callers, that chose the servers.
  */
 export function createNetworkTools(
   services: ToolsDeps,
@@ -66,7 +66,7 @@ export function createNetworkTools(
     hosts: {
       find: (host) => services.stores.hosts.find(network, host),
       async save(host, data) {
-        // It is asked for again where it is needed, and refused there when it is still too large.
+        // Larger data are requested again where they are needed, and refused there if they are still too large.
         if (isStorable(data)) await services.stores.hosts.save(network, host, data);
       },
     },
@@ -75,7 +75,7 @@ export function createNetworkTools(
 
 /**
  * Returns a document that a network requires this service to publish.
- * @throws AppError `not_found` where the service has no registration with the network, or one without documents
+ * @throws AppError `not_found` when the service has no app at the network, or one without documents
  */
 export function publishedDocument(
   config: Config,

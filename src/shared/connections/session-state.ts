@@ -10,7 +10,7 @@ export interface StateDeps {
   readonly tenants: Actors;
 }
 
-/** Returns the state of a session now. Reads who started it while it is open. */
+/** Returns the state of a session now. While it is open, the rows of its creators are read. */
 export async function sessionState(
   services: StateDeps,
   session: ConnectSession,
@@ -20,8 +20,8 @@ export async function sessionState(
 }
 
 /**
- * Returns whether those who started a session still could: its key or user, and who minted the grant that the key used.
- * None of them comes back once gone, so a session that has ended stays so.
+ * Reports whether the creators of a session still exist: its key or user, and the one that minted the grant which the
+ * key used. None of them comes back once gone, so a session that has ended stays ended.
  */
 async function hasOrigin(tenants: Actors, session: ConnectSession): Promise<boolean> {
   const { platformId } = session;
@@ -31,7 +31,7 @@ async function hasOrigin(tenants: Actors, session: ConnectSession): Promise<bool
   return found.every(Boolean);
 }
 
-/** Returns the ids of the keys and users that a session stands on. */
+/** Returns the ids of the keys and users that a session depends on. */
 export function originIds({ createdBy, grantedBy }: ConnectSession): readonly string[] {
   return grantedBy === null ? [createdBy.id] : [createdBy.id, grantedBy];
 }

@@ -4,19 +4,17 @@ import type { ConnectionsDeps } from "./deps.ts";
 import { finishWithdrawal } from "./withdraw.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Once ended, a session only tells how it ended. */
+/** A session that has ended is only kept to show how it ended. */
 const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
 const WITHDRAWAL_MS_MAX = 10_000;
 
 const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
-/** Removes a page of old OAuth states, of all platforms. */
 export function purgeStates(services: ConnectionsDeps, after: string | undefined) {
   return services.stores.oauthStates.removeEndedBefore(ago(services.clock, STATES_KEPT_MS), after);
 }
 
-/** Removes a page of a platform's old connect sessions. */
 export function purgeSessions(
   services: ConnectionsDeps,
   platformId: string,
@@ -26,12 +24,12 @@ export function purgeSessions(
   return connectSessions.removeBefore(platformId, ago(services.clock, SESSIONS_KEPT_MS), after);
 }
 
-/** Seals a page of what is stored of servers with the first data key. Returns the key of each text after that. */
+/** Seals a page of the data about servers with the first data key. Returns the key of each text afterwards. */
 export function resealHosts({ stores }: ConnectionsDeps, after: string | undefined) {
   return stores.hosts.resealPage(after);
 }
 
-/** Makes the steps that end the connections of withdrawals which the network's own call left unfinished. */
+/** Makes the steps that end the connections which a withdrawal's own call left unfinished. */
 export function finishWithdrawals(services: ConnectionsDeps): TakeStep {
   return overItems({
     log: services.log,

@@ -21,7 +21,7 @@ export interface Quota {
   readonly limit: number;
 }
 
-/** Returns the quota of a kind for an account. The network may allow it less than the settings do. */
+/** Returns the quota of a kind for an account. The network may allow the account less than the settings do. */
 export function quotaOfKind(
   config: Config,
   kind: string,
@@ -63,7 +63,7 @@ async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<Qu
   return tightest;
 }
 
-/** Returns which of the permissions that are asked for today the authorisation of a connection lacks. */
+/** Returns the permissions that are requested today and that the authorisation of a connection lacks. */
 export function missingScopes(
   config: Config,
   { network, scopes }: Pick<Connection, "network" | "scopes">,
@@ -72,7 +72,7 @@ export function missingScopes(
 }
 
 /**
- * Reads the quota of an account, and returns how its connection is shown to customers, for a transaction that makes one.
+ * Reads an account's quota and returns a function that shows its connection to customers, for use in a transaction.
  * Costs one read if the network has a quota.
  */
 export async function viewerOf(
@@ -93,15 +93,15 @@ export async function viewerOf(
     );
 }
 
-/** Returns the connection as customers see it. Costs one read if it is in use and the network has a quota. */
+/** Shows a connection to customers. Costs one read if it is in use and the network has a quota. */
 async function viewConnection(services: ViewDeps, connection: Connection): Promise<ConnectionView> {
   if (connection.status === "revoked") return toConnectionView(connection, NOTHING_BESIDE);
   return (await viewerOf(services, connection))(connection);
 }
 
 /**
- * Lists the profile's connections, in the order of the networks. One page holds them all. Costs one query and, at the
- * same time, one read for each network with a quota.
+ * Lists the profile's connections in the order of the networks, all in one page. Costs one query and, in parallel, one
+ * read for each network with a quota.
  */
 export async function listConnections(
   services: ConnectionsDeps,

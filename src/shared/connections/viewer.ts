@@ -1,7 +1,7 @@
 import type { Viewer } from "./connection-event.ts";
 import type { ViewDeps } from "./view-connection.ts";
 
-/** Creates what shows an account as it was linked. Its code is loaded then: it brings along every network. */
+/** Creates the function that shows an account as it was linked. It loads its code, and with it all networks, on use. */
 export const createViewer =
   (deps: ViewDeps): Viewer =>
   async (account) => {

@@ -8,7 +8,7 @@ import { inBatches } from "../runtime/promises.ts";
 
 const HOLDERS_OF_PAGE = 50;
 const AT_ONCE = 10;
-/** What a network waits for an answer. What is left then is done by a walk. */
+/** How long a network waits for the answer. A walk does what is left after that. */
 const ANSWER_MS_MAX = 8_000;
 
 /** Returns the networks that send notices of withdrawals, by the name of the sender. */
@@ -37,16 +37,16 @@ function noticeIn(
     failed.push(notice);
   }
   if (failed.length === 0) return { check: "settings", expected: `an app of ${sender}` };
-  // A notice is signed with one app's secret: what another check says of it is the reason.
+  // A notice is signed with one app's secret. For that app, another check than the signature has failed.
   const told = failed.find(({ check }) => check !== "signature");
   const expected = failed.map((one) => one.expected).join(" or ");
   return told ?? { check: "signature", expected };
 }
 
 /**
- * Accepts a network's notice that a person took an authorisation back, and ends all connections that live by it, of
- * whatever tenant. Returns the notice's key, which is the same whether anybody knows the person or not. A notice that
- * came before changes nothing, so that an account that was linked again meanwhile stays.
+ * Accepts a network's notice that a person has withdrawn an authorisation, and ends all connections that use it, of any
+ * tenant. Returns the notice's key, which doesn't depend on whether the person is known. A notice that came before
+ * changes nothing, so an account that was linked again since stays linked.
  * @throws AppError `validation_failed` for a notice that the network did not sign, or signed too long ago
  */
 export async function receiveWithdrawal(
@@ -70,7 +70,7 @@ export async function receiveWithdrawal(
   return key;
 }
 
-/** Ends the connections of a withdrawal for so long. Returns whether none is left. May be repeated. */
+/** Ends the connections of a withdrawal within `msMax`. Returns whether none is left. May be repeated. */
 export async function finishWithdrawal(
   services: Pick<ConnectionsDeps, "log" | "stores">,
   key: string,
@@ -99,7 +99,7 @@ export async function finishWithdrawal(
   return isWhole;
 }
 
-/** Ends a profile's connection if it lives by the authorisation. One that fails must not keep the others. */
+/** Ends a profile's connection if it uses the authorisation. A failure must not stop the others. */
 async function endOne(
   services: Pick<ConnectionsDeps, "log" | "stores">,
   ref: ConnectionRef,

@@ -19,14 +19,14 @@ import type { Movement } from "./wallet.ts";
 const VERSION_BYTES = 12;
 
 /**
- * Thrown instead of an answer when the rows at hand can't decide a request: they are cached and not enough, or older
- * than a change that may have been answered. Nothing was done. The request is read and decided again.
+ * Thrown instead of an answer when the rows can't decide a request: they are cached and not sufficient, or older than a
+ * change that may have been answered. Nothing was done. The request is read and decided again.
  */
 export class OutdatedAccess extends Error {}
 
 /**
- * Returns whether a request that failed with this error is decided again. Cached rows can only allow, so what they refuse
- * is; an outage or a reached limit has nothing to do with them.
+ * Reports whether a request that failed with this error is decided again. Cached rows can only allow, so a refusal
+ * based on them is decided again. An outage or a reached limit doesn't depend on them.
  */
 export function isDecidedAgain(error: unknown, areCached: boolean): boolean {
   if (error instanceof OutdatedAccess) return true;
@@ -52,13 +52,13 @@ export type AccessDecision<Answer> =
       readonly answer: Answer;
       readonly writes: readonly RowWrite[];
       readonly movements?: readonly Movement[];
-      /** Whether cached rows may no longer be used after it. */
+      /** Whether cached rows can't be used any more afterwards. */
       readonly raises: boolean;
     };
 
 /**
- * Makes the operation that changes rows of a platform that say who may ask or what may be published, and raises the
- * access version in the same transaction. `decide` has to answer from the rows if an earlier try was applied.
+ * Makes an operation that changes rows which say who may ask or what may be published, and that raises the access
+ * version in the same transaction. `decide` must answer from the rows if an earlier try was applied.
  */
 export function accessOperation<Answer>(
   rowKeys: readonly string[],
@@ -83,7 +83,7 @@ export function accessOperation<Answer>(
   };
 }
 
-/** Makes the operation that raises the access version alone. A platform without a wallet gets one. */
+/** Makes an operation that only raises the access version. A platform without a wallet gets one. */
 export function raiseOperation(): CoreOperation<string> {
   const version = randomToken(VERSION_BYTES);
   return {
@@ -106,14 +106,14 @@ function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
 }
 
 /**
- * More changes than come between the check and the transaction of one request, also where a customer ends everything at
- * once: a check is some reads.
+ * More changes than can happen between the check and the transaction of one request, even when a customer ends
+ * everything at the same time. A check takes some reads.
  */
 const TRIES_MAX = 60;
 
 /**
- * Submits an operation. One of a request that writes is refused under another access version than the one that its caller
- * was checked under; the caller is then checked again. An earlier try that was applied stays applied.
+ * Submits an operation. The operation of a request that writes is refused when the access version isn't the one under
+ * which the caller was checked. The caller is then checked again. An earlier try that was applied stays applied.
  */
 export async function checkedCommit<Answer>(
   check: AccessCheck,
@@ -127,7 +127,7 @@ export async function checkedCommit<Answer>(
       if (decision.kind === "refuse") return decision;
       if (decision.kind === "write" && !check.fits(view.accessVersion))
         return { kind: "refuse", error: new OutdatedAccess() };
-      // A try that was decided before may have lost a race, so it says nothing of the access that it was decided under.
+      // An earlier try may have lost a race, so it doesn't prove the access that it was decided under.
       const isWritten = decision.kind === "write" || decision.isOwn === true;
       return { ...decision, answer: { answer: decision.answer, isWritten } };
     },

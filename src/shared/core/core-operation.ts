@@ -14,24 +14,24 @@ import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
  *   CorePartition  is what these need of storage; the wallet store implements it
  */
 
-/** The platform's partition as the committer needs it. */
+/** The parts of a platform's partition that the committer needs. */
 export interface CorePartition {
   readWallet(): Promise<StoredWallet>;
   find(rowKey: string): Promise<StoredRow | undefined>;
   /**
    * Returns the writes that change the wallet from `from` to `to`, with its new ledger entries. The wallet's row is
-   * always one of them: its version is the version of the whole partition.
+   * always one of them, because its version is the version of the whole partition.
    */
   walletWrites(from: StoredWallet, to: WrittenWallet, entries: readonly LedgerEntry[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
-  /** Returns whether a read failed because storage had too much to do. */
+  /** Reports whether a read failed because storage was overloaded. */
   isBusy?(error: unknown): boolean;
-  /** Takes note of each try to write, for metrics. */
+  /** Observes each try to write, for metrics. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-/** The note of a process that writes: its id, and how long other processes should wait; 0 for not at all. */
+/** The note of a process that writes: its id, and how long other processes should wait, or 0. */
 export interface WriterLease {
   readonly by: string;
   readonly forMs: number;
@@ -39,20 +39,20 @@ export interface WriterLease {
 
 export interface WrittenWallet {
   readonly wallet: Wallet;
-  /** The note of the process that wrote the wallet last; null before the first one. */
+  /** The note of the process that wrote the wallet last, or null before the first write. */
   readonly writer: WriterLease | null;
 }
 
 export interface StoredWallet extends WrittenWallet {
-  /** "" while the platform has no wallet row yet. */
+  /** "" while the platform has no wallet row. */
   readonly etag: string;
-  /** What is wrong with the row. Of the wallet, only its access version is the stored one then. */
+  /** What is wrong with the row. Only the wallet's access version can then be trusted. */
   readonly damage?: DamagedRow | undefined;
 }
 
-/** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
+/** What an operation sees: the wallet and its rows, after the earlier operations of the same transaction. */
 export interface CoreView {
-  /** @throws DamagedRow when its row is damaged: what needs no tokens, such as revoking a key, is possible all the same */
+  /** @throws DamagedRow when its row is damaged. Operations that need no tokens, such as revoking a key, still work. */
   readonly wallet: Wallet;
   readonly accessVersion: string;
   readonly now: Date;
@@ -66,27 +66,27 @@ export type CoreDecision<Answer> =
       readonly writes: readonly RowWrite[];
       readonly answer: Answer;
     })
-  /** Nothing to write: it was applied before, or it no longer applies. `isOwn`: certainly by this very operation. */
+  /** Nothing to write, because it was applied before or no longer applies. `isOwn`: certainly by this operation. */
   | { readonly kind: "done"; readonly answer: Answer; readonly isOwn?: boolean }
   | { readonly kind: "refuse"; readonly error: Error };
 
-/** The newest try to write that an operation decided on. It may have been applied, although its answer was lost. */
+/** The latest try to write that an operation decided on. It may have been applied, although its answer was lost. */
 export interface Tried<Answer> {
   readonly answer: Answer;
 }
 
 /**
- * One change of a platform's partition. `decide` is pure and may run many times: it has to detect by its rows that an
- * earlier try was applied, and then return `done`, with what `tried` says of it where the rows no longer do.
+ * One change of a platform's partition. `decide` is pure and may run many times. From its rows it has to detect that an
+ * earlier try was applied. It then returns `done`, with the answer of `tried` when the rows no longer show it.
  */
 export interface CoreOperation<Answer> {
-  /** Two operations with one id that are under way at once share one answer. */
+  /** Concurrent operations with the same id share one answer. */
   readonly id: string;
   readonly rowKeys: readonly string[];
   /**
-   * The rows as the caller has just read them, or takes them to be, which saves the first read: a wrong guess costs a
-   * second try on rows that are read. Only for rows that the operation writes under a condition, since these are older
-   * than the wallet. They are never a reason for a refusal.
+   * The rows as the caller has just read them, or assumes them to be, which saves the first read. A wrong guess costs a
+   * second try on rows that are read. Use this only for rows that the operation writes under a condition, because they
+   * are older than the wallet. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
   decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;

@@ -17,17 +17,17 @@ const WALLET_CACHE_MS = 2_000;
 /** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
 const DOUBT_PAUSE_MS_MAX = 500;
-/** The pause after the service had too much to do, and how much longer it is for those that have not waited yet. */
+/** The pause after the service was overloaded, and how much longer it is for operations that have not waited yet. */
 const BUSY_PAUSE_MS = 50;
 const BUSY_PAUSE_MS_MAX = 350;
 /** How long an operation is retried. */
 const TRYING_MS_MAX = 8_000;
 
 /**
- * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
- * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
- * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide again. An
- * operation that storage refuses leaves the others' transaction, and fails alone.
+ * Serialises the writes to one platform's wallet in this process and writes them together. While one transaction is in
+ * flight, the next operations gather. An idle wallet is written immediately. Across processes, the wallet's ETag
+ * decides. An answer that is lost, late or wrong is never trusted: the rows are read again and the operations decide
+ * again. An operation that storage refuses is taken out of the transaction and fails alone.
  */
 export class GroupCommit {
   readonly #partition: CorePartition;
@@ -67,13 +67,13 @@ export class GroupCommit {
    */
   submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
     let pending = this.#byId.get(operation.id);
-    // Bounded: later requests that join must not delay the first one's answer by their own reads.
+    // Limited, because later requests that join must not delay the first one's answer by their own reads.
     if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
       pending = this.#begin(operation);
     } else {
       pending.askedAt = performance.now();
     }
-    // Safe: operations with one id are the same operation, so the answer is of its type.
+    // Safe: operations with the same id are the same operation, with the same type of answer.
     return pending.promise as Promise<Answer>;
   }
 
@@ -94,8 +94,8 @@ export class GroupCommit {
   }
 
   /**
-   * Answers an operation that was done before without a transaction, so that the others of the wallet don't wait for
-   * what it has to read. It has one row, which is right on its own, whatever happens to the wallet meanwhile.
+   * Answers an operation that was done before without a transaction, so that the wallet's other operations don't wait
+   * for its reads. It has one row, which is conclusive whatever happens to the wallet meanwhile.
    */
   async #answerRepeat(pending: Pending): Promise<void> {
     const { operation } = pending;
@@ -177,7 +177,7 @@ export class GroupCommit {
     return stored;
   }
 
-  /** Reads an operation's rows; when that fails, its caller alone gets the error. */
+  /** Reads an operation's rows. If that fails, only its caller gets the error. */
   async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
     const { state, operation } = pending;
     // Rows belong to the version of the wallet under which they were read.
@@ -196,7 +196,7 @@ export class GroupCommit {
     const isWalletOld = ({ state }: Pending) => state.kind === "unread" && state.isWalletOld;
     if (members.some(isWalletOld)) this.#cached = undefined;
     const stored = await this.#wallet();
-    // After the wallet, not at the same time: a transaction under its version is then decided on rows of that version.
+    // After the wallet, not in parallel: a transaction under its version is then decided on rows of that version.
     await Promise.all(members.map((pending) => this.#load(pending, stored)));
     const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
     this.#queue.unshift(...batch.decideAll(members));
@@ -206,7 +206,7 @@ export class GroupCommit {
     for (const pending of batch.members) this.#finish(batch, pending);
   }
 
-  /** Returns whether the batch's changes were applied; else its operations wait for another try, or are settled. */
+  /** Reports whether the batch's changes were applied. If not, its operations wait for another try, or are settled. */
   async #write(batch: Batch): Promise<boolean> {
     const { stored, wallet } = batch;
     const startedAt = performance.now();
@@ -247,7 +247,7 @@ export class GroupCommit {
     }
   }
 
-  /** Notes that rows which callers believe absent are there from now on. */
+  /** Remembers that rows which callers assume to be absent exist from now on. */
   #remember(members: readonly Pending[]): void {
     for (const { operation } of members)
       for (const [rowKey, stored] of operation.known ?? [])
@@ -258,14 +258,14 @@ export class GroupCommit {
   async #lose({ members }: Batch): Promise<void> {
     this.#cached = undefined;
     this.#contest.lost();
-    // A caller's rows are written under their own condition; rows that were read belong to the wallet's old version.
+    // A caller's rows are written under their own condition. Rows that were read belong to the wallet's old version.
     for (const pending of members) if (!goBack(pending, "known")) unread(pending);
     const rest = this.#inTime(members);
     if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
     this.#queue.unshift(...rest);
   }
 
-  /** Retries the operations whose rows were outdated in a later batch, and the others at once with their rows. */
+  /** Retries operations with outdated rows in a later batch, and the others immediately with their rows. */
   #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
     this.#remember(outdated);
     for (const pending of members) goBack(pending);
@@ -279,7 +279,7 @@ export class GroupCommit {
     for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#answerRepeat(pending);
   }
 
-  /** Divides a transaction that storage never takes, until only the operations fail that cause it. */
+  /** Divides a transaction that storage never accepts, until only the operations that cause it fail. */
   #divide(batch: Batch, writes: readonly RowWrite[], error: unknown): void {
     if (error instanceof AppError) throw error;
     const at = error instanceof InvalidTransaction ? error.at : undefined;
@@ -299,20 +299,20 @@ export class GroupCommit {
   #finish(batch: Batch, pending: Pending): void {
     const { state } = pending;
     if (state.kind !== "decided") return;
-    // Another request for the same may have come during the transaction.
+    // Another request for the same may have arrived during the transaction.
     if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
       pending.state = { kind: "unread", isWalletOld: true };
       this.#queue.push(pending);
     } else this.#settle(pending, state.outcome);
   }
 
-  /** Reads all rows and decides again; after a while, answers with an error that is safe to repeat. */
+  /** Reads all rows and decides again. After a while, it answers with an error that is safe to repeat. */
   async #doubt({ members, isTorn }: Batch): Promise<void> {
     this.#cached = undefined;
     for (const pending of members) {
-      // A service that is too busy says nothing new by saying it again.
+      // A service that is overloaded says nothing new when it says so again.
       if (!this.#contest.isBusy) pending.doubts += 1;
-      // What was applied after all refuses a caller's rows, which are written under their own condition.
+      // If the write was applied after all, the condition of the caller's rows fails.
       if (isTorn || !goBack(pending, "known")) unread(pending);
     }
     const rest = this.#inTime(members);
@@ -324,7 +324,7 @@ export class GroupCommit {
     this.#queue.unshift(...rest);
   }
 
-  /** Returns the operations that may be retried; answers the others with an error that is safe to repeat. */
+  /** Returns the operations that may be retried, and answers the others with an error that is safe to repeat. */
   #inTime(members: readonly Pending[]): Pending[] {
     return members.filter((pending) => {
       const { triedAt = 0, doubts } = pending;

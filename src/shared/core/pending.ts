@@ -42,15 +42,15 @@ type Rows = ReadonlyMap<string, StoredRow | undefined>;
 export type Outcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refusal"; readonly error: Error }
-  /** It threw: because of a torn read, or of a defect. */
+  /** The decision threw, because of a torn read or a defect. */
   | { readonly kind: "failure"; readonly error: unknown };
 
-/** The rows that an operation can be decided on. `etag`: the wallet's version under which they were read. */
+/** The rows on which an operation can be decided. `etag` is the version of the wallet under which they were read. */
 export type Readable =
   | { readonly kind: "known"; readonly rows: Rows }
   | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
 
-/** The state of an operation; the table above has the transitions. */
+/** The state of an operation. The table above has the transitions. */
 type State =
   | Readable
   | { readonly kind: "unread"; readonly isWalletOld: boolean }
@@ -67,15 +67,15 @@ export interface Pending {
   resolve(answer: unknown): void;
   reject(error: unknown): void;
   state: State;
-  /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
+  /** `next`: not before the next batch. `alone`: in a transaction of its own. */
   joins: "any" | "next" | "alone";
-  /** The newest write that it was decided on. */
+  /** The latest write that it was decided on. */
   tried: Tried<unknown> | undefined;
   /** When it was first part of a batch. */
   triedAt: number | undefined;
-  /** Batches of unknown outcome, or on torn readings, that it was part of. */
+  /** Number of its batches with an unknown outcome or torn reads. */
   doubts: number;
-  /** The wallet's version that a write of unknown outcome was conditional on. */
+  /** The version of the wallet that a write of unknown outcome was conditional on. */
   doubtedEtag: string | undefined;
 }
 
@@ -103,13 +103,13 @@ export function unread(pending: Pending): void {
   pending.state = { kind: "unread", isWalletOld: false };
 }
 
-/** Returns whether the operation would create the one row that it reads, so that its decision rests on that row alone. */
+/** Reports whether the operation would create the one row that it reads, so that only this row decides. */
 export function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
   const [rowKey = ""] = rowKeys;
   return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
 }
 
-/** Undoes a decision that was made on rows of this kind; returns whether there was one. */
+/** Undoes a decision that was made on rows of this kind. Returns whether there was one. */
 export function goBack(pending: Pending, kind?: "known"): boolean {
   const { state } = pending;
   if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;

@@ -25,7 +25,6 @@ const writerForm = shape((): z.ZodType<WriterLease> =>
   z.looseObject({ by: z.string(), forMs: z.number() }),
 );
 
-/** The wallet of a platform. */
 export const walletRow = rowCodec("wallet", {
   balance: integer(),
   reserved: integer(),
@@ -35,12 +34,12 @@ export const walletRow = rowCodec("wallet", {
   day: text(),
   daySpent: integer(),
   paceUntil: textOrNull(),
-  // "" until something raises it. An empty version matches nothing.
+  // "" until it is first raised. An empty version matches nothing.
   accessVersion: text(),
   writer: jsonOrNull(writerForm),
 });
 
-/** An entry of its ledger. */
+/** An entry of the wallet's ledger. */
 export const ledgerRow = rowCodec("ledger entry", {
   id: text(),
   type: oneOf(["credit", "debit", "reserve", "settle", "release"]),
@@ -61,19 +60,17 @@ export const ledgerRow = rowCodec("ledger entry", {
   legs: jsonOrNull(namesForm<NetworkName>()),
 });
 
-/** A ledger entry as it is stored. */
 export interface StoredEntry extends LedgerEntry {
   readonly id: string;
 }
 
 export const ENTRY_ROWS = "L|";
 
-/** Returns the key of an entry: the newest sort first. */
+/** Returns the key of an entry. The newest sort first. */
 export function entryKey(sequence: number): string {
   return ENTRY_ROWS + inverted(sequence);
 }
 
-/** Decodes an entry. @throws DamagedRow */
 export function toEntry(row: Row, reader?: Reader): StoredEntry {
   const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row, reader);
   return { ...entry, actor: { kind, id } };
@@ -123,7 +120,7 @@ export const totalsRow = rowCodec("totals of a day", {
 
 export const MARKER_ROWS = "O|";
 
-/** Returns the key of an operation's marker. It is hashed: callers choose references freely. */
+/** Returns the key of an operation's marker. It is hashed, because callers choose references freely. */
 export function markerKey(operationId: string): string {
   return MARKER_ROWS + sha256Hex(operationId);
 }

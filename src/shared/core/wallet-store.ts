@@ -43,11 +43,11 @@ const COMMITTERS_MAX = 10_000;
 /** Effects of wallet changes: events for customers, and metrics for operators. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
-  /** Marks the platform as having open work, before an event is written beside a change of its wallet. */
+  /** Marks the platform as having open work, before a change of its wallet is written together with an event. */
   mark(platformId: string): Promise<void>;
-  /** Takes note that an event was written, or may have been. */
+  /** Follows an event that was written, or may have been. */
   onEvent(platformId: string): void;
-  /** Takes note of each try of a transaction, with the number of callers in it. */
+  /** Observes each try of a transaction, with the number of its callers. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
@@ -114,8 +114,8 @@ export class WalletStore {
   }
 
   /**
-   * Raises the access version of a platform, for one that has none yet. Returns the new one; "", which matches nothing,
-   * where a later build has written the wallet.
+   * Raises the access version of a platform, even of one that has none. Returns the new one, or "", which matches
+   * nothing, when a later build has written the wallet.
    */
   async raiseAccess(platformId: string): Promise<string> {
     return (await undefinedIfDamaged(this.#submit(platformId, raiseOperation()))) ?? "";
@@ -126,13 +126,13 @@ export class WalletStore {
     return this.#versions.get(platformId);
   }
 
-  /** Reads the access version as it is stored now; "", which matches nothing, where there is none. */
+  /** Reads the stored access version. It is "", which matches nothing, when there is none. */
   async readAccessVersion(platformId: string): Promise<string> {
     const stored = await undefinedIfDamaged(this.#readStored(platformId));
     return stored?.wallet.accessVersion ?? "";
   }
 
-  /** Notes that a spend was refused: `billing.budget_reached` is emitted once a day. */
+  /** Records that a spend was refused, and emits `billing.budget_reached` once a day. */
   async noteRefusal(platformId: string, { code }: Pick<AppError, "code">): Promise<void> {
     const day = utcDay(this.#now());
     if (code !== "daily_budget_reached" || this.#budgetReported.get(platformId) === day) return;
@@ -140,7 +140,7 @@ export class WalletStore {
       await this.#submit(platformId, budgetReachedOperation(day));
       this.#budgetReported.set(platformId, day);
     } catch {
-      // The refusal is the answer, and the next one tries again to emit the event.
+      // The refusal is the answer in any case. The next one tries to emit the event again.
     }
   }
 
@@ -166,7 +166,7 @@ export class WalletStore {
       find: (rowKey) => this.#core.find(platformId, rowKey),
       transact: async (writes) => {
         const hasEvent = writes.some(isAnnounced);
-        // Before the write: its answer may be lost, or the process may end.
+        // Before the write, because its answer may be lost, or the process may end.
         if (hasEvent) await this.#alerts.mark(platformId);
         const result = await this.#core.transact(platformId, writes);
         if (result.kind === "applied") this.#noteVersion(platformId, writes);
@@ -183,7 +183,7 @@ export class WalletStore {
     };
   }
 
-  /** Notes the access version that a transaction has stored. */
+  /** Records the access version that a transaction has stored. */
   #noteVersion(platformId: string, writes: readonly RowWrite[]): void {
     for (const write of writes)
       if (write.kind !== "delete" && write.row.rowKey === WALLET_KEY)
@@ -198,7 +198,7 @@ export class WalletStore {
     return read;
   }
 
-  /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. @throws DamagedRow */
+  /** Reads the stored wallet, which is empty for a platform that never had tokens. @throws DamagedRow */
   async read(platformId: string): Promise<Wallet> {
     const { wallet, damage } = await this.#readStored(platformId);
     if (damage !== undefined) throw damage;

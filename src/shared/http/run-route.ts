@@ -9,7 +9,7 @@ import { checkedWrite, isCheckedWrite } from "./access/checked-writes.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
 import type { Route } from "./route.ts";
 
-/** More changes than come between the reads and the transaction of one request. */
+/** More changes than can happen between the reads and the transaction of one request. */
 const TRIES_MAX = 6;
 
 /**
@@ -38,7 +38,7 @@ export async function runRoute(
       if (!isDecidedAgain(error, rows?.areCached === true)) throw error;
     }
     if (tries === TRIES_MAX) throw serviceUnavailable();
-    // Others may raise the version all the time: a request that unlinks several accounts does so at each.
+    // Other requests may raise the version all the time. One that unlinks several accounts does so for each.
     if (tries > 0) await pauseAfter(tries);
   }
 }
@@ -71,7 +71,7 @@ function idsOfScope(scope: unknown): WorkFields {
   return Object.fromEntries(found);
 }
 
-/** Returns the platform that a credential names; undefined when this process can't tell without reading. */
+/** Returns the platform that a credential names, or undefined when this process can't tell without a read. */
 async function platformOf({ services, headers }: AccessRequest): Promise<string | undefined> {
   try {
     const credential = readCredential(headers);
@@ -137,7 +137,7 @@ async function readRows(
   return accessRows(tenants, read, { areCached: false, platformId, accessVersion: version });
 }
 
-/** Returns whether there is something to cache, and nothing of it names another platform. */
+/** Reports whether there is something to cache, and all of it belongs to the platform. */
 function isOf(platformId: string, value: unknown): boolean {
   if (value === undefined) return false;
   return (Array.isArray(value) ? value : [value]).every((row: object) => {

@@ -71,7 +71,7 @@ class Attempt {
     if (seconds > 0) throw tooManyFailures(seconds);
   }
 
-  /** How many codes were wrong within the hour, as far as this attempt has read or counted them. */
+  /** Returns how many codes were wrong within the hour, as far as this attempt has read or counted them. */
   wrongCodes(): number {
     return wrongCodesIn(this.#emailHistory ?? [], this.#deps.now());
   }

@@ -32,7 +32,7 @@ export function secondsUntilRoom({ current, previous }: Usage, limit: number, no
   return Math.max(1, Math.ceil((at - now) / 1000));
 }
 
-/** Whole seconds, at least one, until the next minute. */
+/** Returns the whole seconds, at least one, until the next minute. */
 export function secondsUntilNextMinute(now: number): number {
   return Math.max(1, Math.ceil((WINDOW_MS - (now % WINDOW_MS)) / 1000));
 }
@@ -88,7 +88,7 @@ export function unseenMax(limit: number, instances: number): number {
   return between(1, Math.floor((limit * TOLERANCE) / (instances - 1)), alone);
 }
 
-/** After how many admitted requests counts are exchanged: early enough that the next ones need not wait. */
+/** Returns after how many admitted requests counts are exchanged: early enough that the next ones need not wait. */
 export function exchangeAfter(limit: number, instances: number): number {
   const usual = instances > INSTANCES_ASSUMED ? limit / 60 : limit / 30;
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));

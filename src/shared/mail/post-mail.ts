@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
 
-/** How long a mail is tried that has no earlier end. */
+/** How long a mail without an earlier deadline is tried. */
 const TRIED_MS = 24 * 60 * 60_000;
 
 export const isMailOn = (config: Config): boolean => config.mail !== undefined;
@@ -18,7 +18,7 @@ export function markMail({ clock, wakes }: MarkDeps, platformId: string, due = 0
   return wakes.add(wakeOf("mail", platformId, at), now);
 }
 
-/** A mail with its end; without one it is tried for a day. */
+/** A mail with its deadline. Without one it is tried for a day. */
 export type PostedMail = MailContent & { readonly until?: Date };
 
 /** Writes the rows of mails with what causes them. */
@@ -38,9 +38,9 @@ export function mailRows(
 }
 
 /**
- * Calls `write` with the rows of mails, which it stores in the transaction of what causes them, and has them sent. A
- * crash before the transaction leaves no mail, and one after it mails that the walk finds. Where no mail is sent there
- * are no rows.
+ * Calls `write` with the rows of mails, which it stores in the transaction of the change that causes them, and has them
+ * sent. A crash before the transaction leaves no mail. After a crash behind it, the walk finds the mails. When sending
+ * mail is off, there are no rows.
  */
 export async function writeWithMails<T>(
   deps: MailDeps,
@@ -65,7 +65,7 @@ export function insertMails(
   return stores.mails.insert(platformId, rows);
 }
 
-/** Writes a mail that nothing else depends on, and has it sent. */
+/** Writes a mail on its own and has it sent. */
 export async function postMail(
   deps: MailDeps,
   platformId: string,

@@ -9,22 +9,23 @@ import { renderMail } from "./render-mail.ts";
 import { markIfUntold, tellOwners } from "./tell-owners.ts";
 import { SEND_MS_MAX } from "./transport.ts";
 
-/** The walk's name. */
 export const SEND_MAILS = "send-mails";
 
-/** A mail whose acceptance was cut off may have been taken: it isn't sent again within a minute. */
+/** A mail whose sending was cut off may have been accepted. It is not sent again within a minute. */
 const CUT_OFF_MS = 60_000;
 const REFUSED_MS = 5_000;
 const REFUSED_MS_MAX = 15 * 60_000;
-/** A slow server must not keep the mails of others waiting: what is left is sent by the next run. */
+/** A slow server must not delay the mails of other platforms. The next run sends the rest. */
 const LOOK_MS_MAX = 20_000;
-/** Later tries are found by the timer. */
+/** The timer finds later tries. */
 const HINT_MS_MAX = 60_000;
 
 const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
 const waitOf = (attempts: number) => Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (attempts - 1));
 
-/** Returns the content of a mail that is still to be sent; undefined where nobody gets it any more, which is logged. */
+/**
+ * Returns the content of a mail that still has to be sent. Undefined, and logged, when the mail can't be sent any more.
+ */
 function stillOf(log: Log, mail: StoredMail, now: Date): MailContent | undefined {
   const { content, id, attempts } = mail;
   if (content?.to === "") return undefined;
@@ -35,8 +36,8 @@ function stillOf(log: Log, mail: StoredMail, now: Date): MailContent | undefined
 }
 
 /**
- * Sends a mail. Returns when it is to be tried again; undefined when it is over. The next try is noted before the mail is
- * handed over, so that a process that dies in between has it sent again after a minute at the earliest.
+ * Sends a mail. Returns when to try again, or undefined when the mail is done. The time of the next try is stored
+ * first, so that a mail whose process dies is sent again after a minute at the earliest.
  */
 async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefined> {
   const { clock, log, transport, stores } = deps;
@@ -75,7 +76,7 @@ async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefi
   }
 }
 
-/** Sends what a platform has, and has the platform looked at again while a mail is left. */
+/** Sends a platform's mails, and schedules another run while a mail is left. */
 async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
   const { clock, stores } = deps;
   const found = await stores.mails.read(platformId);
@@ -90,7 +91,7 @@ async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
       if (at !== undefined) next.push(at.getTime());
     }
     const last = mails.at(-1);
-    // Mails that wait for another try keep none behind them waiting.
+    // Mails that wait for another try don't delay the mails behind them.
     if (last === undefined || mails.length < FULL_PAGE || isLate()) break;
     mails = await stores.mails.listAfter(last);
   }
@@ -101,7 +102,6 @@ async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
   if (waitMs < HINT_MS_MAX) await deps.askForWalk(Math.max(0, waitMs) / 1_000);
 }
 
-/** Makes the steps that send the mails of all platforms that have any. */
 export function sendMails(deps: MailDeps): TakeStep {
   return sweepMarked(deps, {
     kind: "mail",
@@ -110,14 +110,14 @@ export function sendMails(deps: MailDeps): TakeStep {
   });
 }
 
-/** Returns whether a platform was marked for a mail lately. */
+/** Reports whether a platform was recently marked as having mail. */
 export async function hasMail({ clock, wakes }: MailDeps): Promise<boolean> {
   const to = later(clock.now(), MARK_MS).toISOString();
   const { wakes: found } = await wakes.list("mail", { to }, undefined);
   return found.length > 0;
 }
 
-/** Marks a platform that has a mail which no mark leads to any more. Returns whether it did. */
+/** Marks a platform that has a mail but no mark. Returns whether it did. */
 export async function markIfWaiting(deps: MailDeps, platformId: string): Promise<boolean> {
   const { mails, notices } = await deps.stores.mails.read(platformId, 2);
   if (mails.length === 0) return await markIfUntold(deps, platformId, notices);

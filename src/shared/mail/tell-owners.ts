@@ -9,13 +9,13 @@ import { isMailOn, mailRows, markMail, type MarkDeps } from "./post-mail.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** What happens within a minute is told in one mail. */
+/** Everything that happens within a minute is reported in one mail. */
 const GATHERED_MS = MINUTE_MS;
 const PER_DAY = 10;
-/** More are counted. The row and the mail stay small. */
+/** Further items are only counted, so that the row and the mail stay small. */
 const ITEMS_MAX = 20;
 
-/** Returns when a platform may be told: at most once an hour and ten times a day. What waits is told then. */
+/** Returns when the platform's owners may get the next mail: at most once an hour and ten times a day. */
 function dueAt({ notice, since }: Waiting, { sent }: StoredNotices): number {
   const times = sent.filter((one) => one.notice === notice).map(({ at }) => Date.parse(at));
   const [last = -Infinity, tenth = -Infinity] = [times.at(-1), times.at(-PER_DAY)];
@@ -30,7 +30,7 @@ function added(waiting: readonly Waiting[], { notice, values }: Happening, since
   return [...others, { ...before, count: before.count + 1, items }];
 }
 
-/** Marks a platform whose owners are still to be notified. Returns whether it did. */
+/** Marks a platform whose owners still have to be notified. Returns whether it did. */
 export async function markIfUntold(
   deps: MarkDeps,
   platformId: string,
@@ -42,16 +42,16 @@ export async function markIfUntold(
   return true;
 }
 
-/** Changes of a platform's partition, and what its owners are notified of. */
+/** Changes of a platform's partition, and the notices that report them to its owners. */
 interface Told {
   readonly writes: readonly RowWrite[];
   readonly happenings: readonly Happening[];
 }
 
 /**
- * Writes changes and the notices of them in one transaction: a crash loses no notice and doubles
- * none. `prepare` reads what is to be changed, again after a race that was lost, and returns undefined when nothing is
- * left to do. Returns whether this call did it.
+ * Writes changes and their notices in one transaction, so that a crash neither loses nor repeats a notice. `prepare`
+ * reads what is to be changed (again after a lost race), and returns undefined when there is nothing left to do.
+ * Returns whether this call has written the changes.
  */
 export function writeAndTell(
   deps: MailDeps,
@@ -83,7 +83,7 @@ export function writeAndTell(
 
 const isNotice = (text: string): text is Notice => NOTICES.some((notice) => notice === text);
 
-/** Makes the mails of one notice that is due: one for each owner. Returns false when none is. */
+/** Makes the mails of one notice that is due, one per owner. Returns false when none is due. */
 async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices) {
   const { clock, config, stores } = deps;
   const now = clock.now();
@@ -95,7 +95,7 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
     deps,
     platformId,
     owners.map(({ id: userId, email: to, locale }) => ({
-      // Safe: owners are asked for where it is one.
+      // Safe: owners are only read when there is a notice.
       kind: notice as Notice,
       to,
       locale,
@@ -111,12 +111,12 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
     sent: [...recent, { notice, at: now.toISOString() }],
   };
   const creates = rows.map((row) => ({ kind: "create", row }) as const);
-  // A race that is lost is another process that does the same, or more that happened: it is looked at again.
+  // A lost race means that another process does the same, or that more has happened. Either way it is checked again.
   await stores.notices.write(platformId, [noticesWrite(stored, next), ...creates]);
   return true;
 }
 
-/** Makes the mails of what has waited long enough. Returns whether there are any. */
+/** Makes the mails for the notices that have waited long enough. Returns whether there are any. */
 export async function tellOwners(
   deps: MailDeps,
   platformId: string,

@@ -21,7 +21,7 @@ const LIFETIME_MS = 26 * 3_600_000;
 const BOUND_TO = "media address";
 const TOKEN_LENGTH_MAX = 6_000;
 
-/** What a later build adds is passed over: its addresses are asked of every build that runs. */
+/** Unknown fields are ignored, because a later build's addresses reach every build that runs. */
 const claimsShape = shape(() =>
   z.object({
     url: z.string(),
@@ -34,7 +34,7 @@ type FittedClaims = ShapeOf<typeof claimsShape>;
 
 type Picture = Pick<FittedImage, "bytes" | "contentType">;
 
-/** Pictures in memory by their tokens, the oldest first. Networks usually fetch them within seconds. */
+/** Pictures in memory by token, the oldest first. Networks usually fetch them within seconds. */
 const kept = new Map<string, Picture>();
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 const KEPT_MS = 10 * 60_000;
@@ -51,8 +51,8 @@ function keep(token: string, { bytes, contentType }: Picture): void {
 }
 
 /**
- * Returns the address of a customer's image, fitted for a network. The token has all data; nothing is stored. The picture
- * itself, if it is there, is kept for a while, or each post would fetch and fit its image twice.
+ * Makes the address of a customer's image, fitted for a network. The token contains all data, so nothing is stored. The
+ * picture, if given, stays in memory for a while. Otherwise each post would fetch and fit its image twice.
  */
 export function fittedUrl(
   { config, clock }: Pick<MediaDeps, "config" | "clock">,
@@ -64,7 +64,7 @@ export function fittedUrl(
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }
 
-/** Opens a token. @throws AppError 404 when it is not valid, was changed or has expired */
+/** Opens a token. @throws AppError 404 when it is invalid, was changed or has expired */
 function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
   const text = token.length > TOKEN_LENGTH_MAX ? undefined : unseal(token, BOUND_TO, keys);
   const claims = text === undefined ? undefined : claimsShape().safeParse(JSON.parse(text)).data;
@@ -75,17 +75,17 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
   throw notFound({ check: "expiry", expected: `after ${expected}`, found });
 }
 
-/** The caller is gone by then. */
+/** The caller has given up by then. */
 const SERVE_MS_MAX = 100_000;
 
 /**
- * Anybody with an address may fetch it any number of times: this leaves room for publishing. Waiting costs little, and
- * a network that is refused fails the post's attempt.
+ * Anybody who has an address may fetch it any number of times. These slots leave room for publishing. Waiting costs
+ * little, and refusing a network fails the post's attempt.
  */
 const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 64 });
 
 export interface ServedImage extends Picture {
-  /** How long a copy may be kept. */
+  /** How long a copy may be cached. */
   readonly freshSeconds: number;
 }
 
@@ -93,8 +93,8 @@ const notFound = (failedCheck?: FailedCheck) =>
   new AppError("not_found", "There is no such file.", { failedCheck });
 
 /**
- * Returns the image of an address that `fittedUrl` made. Fetches and fits it again when it is not kept here any more.
- * @throws AppError 404 when the token is not valid or its image is refused; 503 when the image can't be fetched now
+ * Returns the image of an address that `fittedUrl` made. It is fetched and fitted again when it is no longer in memory.
+ * @throws AppError 404 when the token is invalid or its image is refused; 503 when the image can't be fetched now
  */
 export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
   const now = services.clock.now();

@@ -130,15 +130,15 @@ export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
 }
 
 /**
- * Returns the call with the marker that is written before the visible call: who finds it looks the outcome up first. Uses
- * up the owner's permission to send without a look-up.
+ * Returns the call with the marker that is written before the visible call. A worker that finds the marker looks up the
+ * outcome first. The marker uses up the owner's permission to send without a look-up.
  */
 export function sentCall(call: Call, now: Date): Call {
   const at = now.toISOString();
   return { ...call, state: "sent", sentAt: call.sentAt ?? at, calledAt: at, resend: false };
 }
 
-/** Returns a marked call that was certainly not made: what was known before, and permitted, still is. */
+/** Returns a marked call that was certainly not made. What was known and permitted before still is. */
 export function unsentCall(marked: Call, before: Call): Call {
   const { remote } = marked;
   return { ...before, remote, calledAt: before.sentAt === null ? null : marked.calledAt };

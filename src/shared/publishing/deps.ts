@@ -13,7 +13,6 @@ import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
 import type { PublishingStores } from "./stores.ts";
 
-/** What posts and their legs need of the process. */
 export interface PublishingDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -30,7 +29,7 @@ export interface PublishingDeps {
   readonly work: PublishingWork;
 }
 
-/** What a process has under way for posts. */
+/** Running work of this process for posts. */
 interface PublishingWork {
   readonly metrics: Metrics;
   /** Set once the process is about to end. */

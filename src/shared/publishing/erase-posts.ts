@@ -8,7 +8,6 @@ import { cancelPost } from "./schedule/change-scheduled.ts";
 
 const PAGE_POSTS = 50;
 
-/** Returns whether the profile has an open post with such a leg. */
 async function hasOpenLeg(
   { stores: { posts } }: PublishingDeps,
   { platformId, profileId }: ProfileScope,
@@ -26,7 +25,7 @@ async function hasOpenLeg(
   return false;
 }
 
-/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
+/** Reports whether a post of the profile is being removed at its network, which takes an hour at most. */
 export const isRemoving = (services: PublishingDeps, scope: ProfileScope) =>
   hasOpenLeg(services, scope, isBeingRemoved);
 
@@ -51,7 +50,7 @@ export async function closePosts(
   for (const { post } of items)
     if (post.status === "scheduled")
       await cancelPost(services, scope, post.id).catch((error: unknown) => {
-        // The post has started: its legs end by themselves, because no account is linked any more.
+        // The post has started. Its legs end by themselves, because no account is linked any more.
         if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
       });
   // Canceled posts count as open until the next round, because the post may have started before the cancel.
@@ -59,8 +58,8 @@ export async function closePosts(
 }
 
 /**
- * Removes a page of the profile's posts. Returns how many it removed; undefined when one has an open leg, whose tokens
- * must be released before its rows are removed.
+ * Removes a page of the profile's posts. Returns how many it removed, or undefined when one has an open leg, whose
+ * tokens must be released before its rows are removed.
  */
 export async function removePosts(
   { stores: { posts, timeline }, wakes }: PublishingDeps,
@@ -71,7 +70,7 @@ export async function removePosts(
   if (items.some(({ legs }) => legs.some(isBusy))) return undefined;
   for (const found of items) {
     const { scheduleAt } = found.post.draft;
-    // A run that crashed right after it canceled the post left the row that says when it was due.
+    // A run that crashed directly after canceling the post left the row that says when it was due.
     if (scheduleAt !== null) await wakes.remove(postWake(refOf(found.post), scheduleAt));
     await timeline.remove(found.post.id);
     await posts.remove(found);
@@ -79,14 +78,13 @@ export async function removePosts(
   return items.length;
 }
 
-/** Removes a page of what says which texts the profile has published. */
+/** Removes a page of the claims of texts that the profile has published. */
 export const clearTexts = (
   { stores }: PublishingDeps,
   { profileId }: ProfileScope,
   after: string | undefined,
 ) => stores.networkAccounts.removeTextsOfProfile(profileId, after);
 
-/** Removes a page of the profile's Idempotency-Keys. */
 export const clearIdempotencyKeys = (
   { stores }: PublishingDeps,
   { platformId, profileId }: ProfileScope,

@@ -1,7 +1,7 @@
 import type { Call, FailedWait, WaitsFor } from "./call.ts";
 import { nextLegStep, type Leg } from "./leg.ts";
 
-// Computes when a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are parameters.
+// Computes when a leg's next attempt, look-up or check is due. Pure: the clock and random numbers are parameters.
 
 /** When the latest visible call was made whose outcome is unknown. */
 type Called = Pick<Call, "calledAt">;
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS_MAX = 3_600;
 /** Seconds after the call. Each is a little longer than the networks' own limits, because clocks differ. */
 const LAST_LOOKS_SECONDS = [32, 63] as const;
 
-/** How long after a call that a network works on the looks come early. Slower work is asked for by the schedule. */
+/** How long after a call that a network works on the early look-ups come. Slower work is checked by the schedule. */
 const EARLY_LOOKS_MS = 10_000;
 
 /** The longest pause between two checks of open work. */
@@ -37,16 +37,16 @@ export function nextRetrySeconds(
 }
 
 /**
- * Returns the seconds until a network is asked again for a file that it works on: half of the time that the attempt has
- * taken so far, so that a small file does not wait for an interval that is meant for large ones.
+ * Returns the seconds until a network is asked again about a file that it processes: half of the time that the attempt
+ * has taken so far, so that a small file doesn't wait for an interval meant for large ones.
  */
 export function nextPollSeconds(secondsMax: number, attemptMs: number): number {
   return Math.min(secondsMax, Math.max(1, Math.round(attemptMs / 2_000)));
 }
 
 /**
- * Returns the seconds until a network that works on a call is asked how far it is, or null when that is left to the
- * schedule. Each look doubles the time since the call, so there are at most five of them.
+ * Returns the seconds until a network is asked about a call that it is working on, or null when the schedule decides.
+ * Each look-up doubles the time since the call, so there are at most five.
  */
 export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null {
   const sinceMs = calledAt === null ? Number.NaN : now.getTime() - Date.parse(calledAt);
@@ -66,7 +66,7 @@ export function lastLookSeconds({ calledAt }: Called, now: Date): number | null 
   return look === undefined ? null : look - sinceSeconds;
 }
 
-/** Returns the time at which the sweep checks the legs again: after their delay, or at growing intervals of 15 minutes at most. */
+/** Returns when the sweep checks the legs again: after their delay, or at growing intervals of 15 minutes at most. */
 export function nextCheck(
   legs: readonly Leg[],
   checks: number,

@@ -65,7 +65,7 @@ export interface Reservation {
   readonly state: "none" | "open" | "captured" | "released";
   readonly tokens: number;
   readonly operation: Operation;
-  /** UTC day on which they were reserved. */
+  /** UTC day of the reservation. */
   readonly day: string;
 }
 
@@ -122,14 +122,13 @@ export function openCall(leg: Leg): Call | undefined {
   return isEnded(leg) ? currentCall(leg) : undefined;
 }
 
-/** Returns the call that is under way. */
 export function callOf(leg: Leg): Call {
   const call = currentCall(leg);
   invariant(call !== undefined, "a call that is under way is not open");
   return call;
 }
 
-/** Returns whether something of the leg is left to do: its publication, or a call that follows it. */
+/** Reports whether the leg still has work: its publication, or a later call. */
 export function isBusy(leg: Leg): boolean {
   return currentCall(leg) !== undefined;
 }
@@ -139,7 +138,7 @@ export function latestCall({ calls }: Leg, kind: CallName): Call | undefined {
   return calls.findLast((call) => call.kind === kind);
 }
 
-/** Returns whether the leg's post is still to be taken down. */
+/** Reports whether the leg's post is still to be removed. */
 export function isBeingRemoved(leg: Leg): boolean {
   const removal = latestCall(leg, "remove");
   return removal !== undefined && !isFinal(removal);
@@ -160,7 +159,7 @@ export function withNewCall(leg: Leg, call: Call): Leg {
 
 /**
  * Returns the state of a post with these legs. Skipped legs don't count. The post is `processing` while a leg has not
- * ended; a post of skipped legs alone is `failed`, unless it was canceled.
+ * ended. A post with only skipped legs is `failed`, unless it was canceled.
  */
 export function postStatus(legs: readonly Leg[]): PostStatus {
   const counted = legs.map(statusOf).filter((status) => status !== "skipped");
@@ -173,7 +172,7 @@ export function postStatus(legs: readonly Leg[]): PostStatus {
 /** What a worker may do with a leg now. */
 export type LegStep =
   | { readonly kind: "ended" }
-  /** No tokens are reserved: the post has not started. */
+  /** No tokens are reserved, because the post has not started. */
   | { readonly kind: "unreserved" }
   /** Another worker has the leg, or it is not due. The sweep or a delayed hint comes back to it. */
   | { readonly kind: "later"; readonly at: string }
@@ -192,7 +191,7 @@ function reserved(operation: "publish_leg" | "posts.retry_leg", now: Date): Rese
   return { state: "open", tokens: priceOf(operation), operation, day: utcDay(now) };
 }
 
-/** Returns a leg as it is accepted: pending with its tokens reserved, or failed without a charge. */
+/** Makes a leg as it is accepted: pending with its tokens reserved, or failed without a charge. */
 export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   const { network, connection } = check;
   const [error] = errorsOf(check);
@@ -258,7 +257,7 @@ export function canceled(leg: Leg, now: Date): Leg {
   return isEnded(leg) ? leg : notStarted(leg, { status: "skipped", code: "canceled" }, now);
 }
 
-/** Returns a leg that begins at a time; null for at once. */
+/** Returns a leg that begins at a time, or now for null. */
 export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }

@@ -3,7 +3,7 @@ import { invariant } from "../runtime/errors.ts";
 import { calledLegs, startedLegs } from "./hints.ts";
 import { startingAt, type Leg } from "./leg.ts";
 
-/** How many legs of a platform begin per second, and how soon the sweep checks on them. */
+/** How many legs of a platform begin per second, and how soon the sweep checks them. */
 export interface Pace {
   readonly legsPerSecond: number;
   readonly workCheckSeconds: number;
@@ -12,11 +12,11 @@ export interface Pace {
 interface PacedLegs {
   readonly legs: readonly Leg[];
   readonly paceUntil?: string;
-  /** When the sweep first checks what begins; absent when nothing does. */
+  /** When the sweep first checks what begins. Absent when nothing does. */
   readonly nextCheckAt?: string;
 }
 
-/** Returns the legs, with a start time at the platform's pace for those that this change starts. */
+/** Returns the legs. Those that this change starts get a start time at the platform's pace. */
 export function withPace(
   before: readonly Leg[],
   after: readonly Leg[],

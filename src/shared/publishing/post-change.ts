@@ -43,7 +43,7 @@ export type PostDecision<Answer> =
 /** The rows of a change, the platform's pace after it, and the hints to send after it. */
 type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly hints: HintsToSend };
 
-/** What a change of a post answers, with the hints to send after it: none where another operation made the change. */
+/** The answer of a change, with the hints to send after it. There are none when another operation made the change. */
 interface Committed<Answer> {
   readonly answer: Answer;
   readonly hints: HintsToSend;
@@ -51,26 +51,26 @@ interface Committed<Answer> {
 
 export interface PostOperation<Answer> extends CoreOperation<Committed<Answer>> {
   readonly ref: PostRef;
-  /** The time at which the post is to start, where the change sets one. */
+  /** The time at which the post is to start, if the change sets it. */
   readonly dueAt: string | null;
 }
 
 interface PostChange<Answer> {
-  /** Names this very change. A repeat while it is under way gets its answer. */
+  /** Identifies this change. A repeat while it is running gets its answer. */
   readonly id: string;
   readonly known: Post;
   /**
-   * A started post with all its legs, one of them open, where the caller has them as they were last written: they are
-   * read only when the transaction finds one of them changed.
+   * A started post with all its legs, one of them open, if the caller has them as they were last written. They are only
+   * read when the transaction finds that one of them has changed.
    */
   readonly stored?: PostToPublish;
-  /** The time at which the post is to start, where the change sets one. */
+  /** The time at which the post is to start, if the change sets it. */
   readonly dueAt?: string | null;
   /** Absent for a change that starts neither a leg nor a call of a post without work. */
   readonly pace?: Pace;
   /**
-   * Decides the change. `current` is undefined if the post was changed after it was read, so that a decision about it no
-   * longer counts.
+   * Decides the change. `current` is undefined if the post was changed after it was read, so that a decision about it
+   * no longer counts.
    */
   decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
 }
@@ -97,7 +97,7 @@ export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
   return { ...post, status: postStatus(legs), updatedAt: at, completedAt };
 }
 
-/** Returns the post after a call that follows its publication: its state and its end stay as they are. */
+/** Returns the post after a later call. Its state and its end don't change. */
 export function touched(post: Post, now: Date): Post {
   return { ...post, updatedAt: now.toISOString() };
 }
@@ -128,7 +128,7 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
   return [...writes, ...removed];
 }
 
-/** Returns the writes of the work row, which exists while something of a post that has started is left to do. */
+/** Returns the writes of the work row, which exists while a post that has started has work left. */
 function workWrites(
   before: CurrentPost | undefined,
   { post, legs }: PostWithLegs,
@@ -163,7 +163,7 @@ export function postWrite(
   };
 }
 
-/** Returns the rows of a post that has work as storage has them, or had. */
+/** Returns the rows of a post with work as storage has, or had, them. */
 function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, StoredRow> {
   const ref = refOf(post);
   const rows: StoredRow[] = [
@@ -172,13 +172,13 @@ function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, Stored
       row: toLegRow(legKey(ref, stored.leg.network), stored.leg),
       etag: stored.etag,
     })),
-    // What is in it decides nothing.
+    // Its content decides nothing.
     { row: { rowKey: workKey(post.id) }, etag: "" },
   ];
   return new Map(rows.map((one) => [one.row.rowKey, one]));
 }
 
-/** Makes the transaction of a change: every row that it decides on is read for it, or known to the caller. */
+/** Makes the transaction of a change. Every row that it depends on is read for it, or known to the caller. */
 export function postOperation<Answer>(change: PostChange<Answer>): PostOperation<Answer> {
   const { id, known, stored, pace, dueAt = null } = change;
   const ref = refOf(known);

@@ -32,8 +32,8 @@ function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[
 }
 
 /**
- * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a retry
- * makes it `processing` again.
+ * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a
+ * retry makes it `processing` again.
  */
 function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
   const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
@@ -43,8 +43,8 @@ function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
 }
 
 /**
- * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced: one for
- * each leg that ended, and one for the post's new state.
+ * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced. There is
+ * one event for each leg that ended, and one for the post's new state.
  */
 export function withEvents(
   before: PostWithLegs | undefined,
@@ -52,7 +52,7 @@ export function withEvents(
   now: Date,
 ): { readonly post: Post; readonly writes: readonly RowWrite[] } {
   const post = eventsOfPost(before?.post, after);
-  // The post's own event comes first when it begins, and last when it ends.
+  // The post's own event is the first when it begins, and the last when it ends.
   const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
   const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
   const next = { ...after, eventSequence: after.eventSequence + events.length };
@@ -65,7 +65,7 @@ export function withEvents(
         applicationId: next.applicationId,
         profileId: next.profileId,
         postId: next.id,
-        // The work under way is not the origin: a transaction has changes of several.
+        // The current work is not the origin, because one transaction has changes of several.
         origin: next,
         data:
           leg === undefined

@@ -40,7 +40,7 @@ const accountForm = shape((): z.ZodType<LegAccount> =>
 );
 const problemForm = shape(
   () =>
-    // Safe: a code that this build does not know is shown as it is.
+    // Safe: a code that this build doesn't know is shown unchanged.
     z.looseObject({
       code: z.string(),
       message: z.string(),
@@ -132,13 +132,12 @@ export function toPostRow(rowKey: string, post: Post): Row {
   return { ...postRow.encode({ ...post, actorKind, actorId }), rowKey };
 }
 
-/** Returns the columns that change while a post is under way. */
+/** Returns the columns that change while a post is processed. */
 export function postProgress(post: Post): Columns {
   const { status, updatedAt, eventSequence, startedAt, completedAt } = post;
   return postRow.encodePart({ status, updatedAt, eventSequence, startedAt, completedAt });
 }
 
-/** Decodes the row of a post. @throws DamagedRow */
 export function toPost(platformId: string, row: Row, reader?: Reader): Post {
   const { actorKind: kind, actorId: id, ...post } = postRow.decode(row, reader);
   return { ...post, platformId, actor: { kind, id } };

@@ -5,19 +5,19 @@ import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
-/** What one network finds in a draft before anything is sent. */
+/** The findings of one network in a draft before anything is sent. */
 export interface NetworkCheck {
   readonly network: NetworkName;
   readonly problems: readonly Problem[];
   readonly measure: TextMeasure | null;
   readonly connection: Connection | undefined;
-  /** What is left of the account's quota; null where there is none, or it was not read. */
+  /** What is left of the account's quota. Null when there is none, or it was not read. */
   readonly quota: QuotaView | null;
-  /** Set when the text was recently published to the account. `postId` is set only for a post of the same profile. */
+  /** Set when the text was recently published to the account. `postId` is only set for a post of the same profile. */
   readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
 }
 
-/** A broken rule that keeps a leg from being published. */
+/** A broken rule that stops a leg from being published. */
 type BrokenRule = Problem & { readonly code: LegErrorCode };
 
 export function errorsOf({ problems }: NetworkCheck): readonly BrokenRule[] {
@@ -40,13 +40,13 @@ export interface LegProblem {
   readonly networkCode: string | null;
 }
 
-/** What is said of a leg that is published, though not quite as it was given. */
+/** A warning about a leg that was published, but not exactly as it was given. */
 export interface LegWarning {
   readonly code: string;
   readonly message: string;
 }
 
-/** Returns warnings as the leg's readers see them, by their own codes or their rules, and each of them once. */
+/** Returns warnings as the leg's readers see them, by their own codes or their rules, each of them once. */
 export function toLegWarnings(found: readonly Problem[]): readonly LegWarning[] {
   const warnings = found.map(({ code, rule, message }) => {
     return { code: endsLegs(code) ? rule : code, message };
@@ -60,7 +60,7 @@ export function toLegProblem(found: BrokenRule): LegProblem {
   return { code, message, remediation, rule, mediaIndex, networkCode: null };
 }
 
-/** What is said of a call where the words of `LEG_ERRORS`, which are about publishing, would be wrong. */
+/** Texts for a call where those of `LEG_ERRORS`, which are about publishing, would be wrong. */
 const WORDS: Readonly<
   Record<
     keyof Network["calls"],

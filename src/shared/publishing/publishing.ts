@@ -1,4 +1,4 @@
-/* What other folders use of publishing: the verbs of posts, and what works on their legs. */
+/* The part of publishing that other folders use: the verbs of posts, and the work on their legs. */
 
 export { createPost, type AcceptingScope } from "./accept/create-post.ts";
 export { removeSpentKeys } from "./accept/idempotency-key.ts";

@@ -13,7 +13,7 @@ import type { LookUps } from "./endpoints/endpoint.ts";
 import type { Rerun } from "./hint-queue.ts";
 import type { WebhookStores } from "./stores.ts";
 
-/** A delivery as the timeline of its post shows it. */
+/** A delivery as its post's timeline shows it. */
 export interface WebhookStep {
   readonly at: string;
   readonly step: "webhook_sent";
@@ -28,7 +28,6 @@ export interface WebhookStep {
   readonly deliveryId: string;
 }
 
-/** What events and their deliveries need of the process. */
 export interface WebhooksDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -51,17 +50,17 @@ export interface WebhooksDeps {
   readonly work: WebhookWork;
 }
 
-/** What a process has under way for webhooks. */
+/** Running work of this process for webhooks. */
 interface WebhookWork {
   readonly metrics: Metrics;
   /** Set once the process is about to end. */
   readonly stop: Stop;
-  /** Fan-outs that are under way in this process. */
+  /** Fan-outs that are running in this process. */
   readonly fanOuts: Rerun;
   /** Endpoints to which this process is delivering. */
   readonly drains: Rerun;
   /** Each platform's share of the drains under way. */
   readonly drainShares: WorkShares;
-  /** The platforms of endpoints that were delivered to lately. */
+  /** The platforms of endpoints that got deliveries recently. */
   readonly endpointOwners: RecentMap<string>;
 }

@@ -19,8 +19,8 @@ import { listPlatformIds, resealSecondFactors } from "../../tenants/tenants.ts";
 import { resealEndpoints } from "../../webhooks/webhooks.ts";
 
 /**
- * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
- * of users. Returns the key of each sealed text after that.
+ * Seals a platform's other secrets with the first data key: signing secrets of webhooks, TOTP secrets of users. Returns
+ * the key of each sealed text afterwards.
  */
 async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
@@ -30,9 +30,9 @@ async function resealPlatform(services: BackgroundDeps, platformId: string): Pro
   return [...endpoints, ...users];
 }
 
-/** Nobody waits for these calls: a host gets ten of them a second at most. */
+/** Nothing waits for these calls, so a host gets at most ten per second. */
 const GAP_MS = 100;
-/** A host that fails so often in a row is left alone for the rest of the run. */
+/** A host that fails this often in a row is not called again in the same run. */
 const FAILURES_MAX = 3;
 const REMEMBERED_MAX = 500;
 
@@ -42,15 +42,15 @@ interface Host {
   failures: number;
 }
 
-/** Returns whether anybody may read it, so that the answer is the same for all accounts of a server. */
+/** Reports whether the answer is public, so that it is the same for all accounts of a server. */
 function isShared({ method, url, headers = {} }: HttpRequest): boolean {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   return method === "GET" && new URL(url).search === "" && !names.includes("authorization");
 }
 
 /**
- * Returns an outbound for one run over many accounts. It spaces the calls to each host, asks a server once for what is
- * the same for all of its accounts, and stops dialling a host that does not answer.
+ * Makes a client for one run over many accounts. It spaces the calls to each host, requests public data of a server
+ * once, and stops calling a host that doesn't answer.
  */
 export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
   const hosts = new Map<string, Host>();
@@ -90,27 +90,27 @@ export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
 
 /** Size of a page of the index of platforms. */
 const PLATFORMS_OF_PAGE = 1_000;
-/** A round is spread over the runs of a day, leaving some of them for what outages held up. */
+/** A round is spread over the runs of a day. Some are left free, in case of outages. */
 const RUNS_OF_ROUND = 20;
-/** The count of texts that are sealed with a key. */
+/** Prefix of the count of texts that are sealed with a key. */
 const SEALED = "sealed ";
 
-/** How much is done between two times of the schedule. */
+/** Maximum work between two scheduled times. */
 interface Bounds {
   readonly connectionsMin: number;
-  /** Few enough for a step to end in a minute when not one of their servers answers. */
+  /** Few enough that a step ends within a minute even if no server answers. */
   readonly connectionsOfPage: number;
 }
 const BOUNDS: Bounds = { connectionsMin: 500, connectionsOfPage: 16 };
 
 interface Position {
-  /** The place in the index of the last platform that was finished; "" at the beginning. */
+  /** Position of the last finished platform in the index, or "" at the beginning. */
   readonly platforms: string;
-  /** The last connection of the platform after it that was looked at; "" for none yet. */
+  /** The last checked connection of the next platform, or "" for none. */
   readonly connection: string;
-  /** Looked at since the walk rested. */
+  /** Connections checked since the walk rested. */
   readonly connections: number;
-  /** The place in the table of hosts, after all platforms; absent at its beginning. */
+  /** Position in the table of hosts, after all platforms. Absent at its beginning. */
   readonly hosts?: string;
 }
 const START: Position = { platforms: "", connection: "", connections: 0 };
@@ -120,7 +120,7 @@ interface Listed {
   readonly after: string;
 }
 
-/** Returns what finds the next platform in the order of their index, which it reads ahead. */
+/** Makes the function that finds the next platform in the order of their index, which it reads ahead. */
 function platformsAhead(services: BackgroundDeps) {
   let start = "";
   let items: readonly Listed[] = [];
@@ -143,7 +143,7 @@ function countsOf(
   return keys.reduce((sum, key) => addCounts(sum, { [SEALED + key]: 1 }), counts);
 }
 
-/** Does what belongs to no platform, and ends the round. */
+/** Does the work that belongs to no platform, and ends the round. */
 async function finish(
   services: BackgroundDeps,
   at: WalkAt,
@@ -161,8 +161,8 @@ async function finish(
 }
 
 /**
- * Makes the steps that check all linked accounts once a day, a part of them at each time of the schedule, and seal
- * secrets again after a rotation of data keys. Everything may be done twice.
+ * Makes the steps that check all linked accounts once a day, a part at each scheduled time, and seal secrets again
+ * after a rotation of data keys. Everything may be repeated.
  */
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const outbound = pacedOutbound(services.connections.outbound);

@@ -14,26 +14,26 @@ export interface BrowserAnswer {
   readonly body?: string;
 }
 
-/** What a step may read of the browser's request. */
+/** The part of the browser's request that a step may read. */
 export interface BrowserRequest {
   readonly requestId: string;
   readonly ip: string;
   readonly cookie: string | null;
-  /** The host name in the browser's request; used only on a developer's machine. */
+  /** The host name in the browser's request. It is only used on a developer's machine. */
   readonly host?: string | null;
-  /** `Sec-Fetch-Site`; browsers set it, pages can't. */
+  /** The `Sec-Fetch-Site` header. Browsers set it; pages can't. */
   readonly fetchSite: string | null;
   readonly language: Language;
 }
 
 const COOKIE_VALUE = /^[\w-]{43}$/;
 
-/** Returns the cookie's name. A `__Host-` cookie can't be set by another host of the same site, but exists over https alone. */
+/** Returns the cookie's name. Another host of the same site can't set a `__Host-` cookie, which needs https. */
 function cookieName(config: Config): string {
   return config.publicBaseUrl.startsWith("https:") ? "__Host-cx" : "cx";
 }
 
-/** Returns the id that the browser's cookie has, ours or not. */
+/** Returns the id in the browser's cookie, whether we issued it or not. */
 export function readBrowserId(config: Config, request: BrowserRequest): string | undefined {
   const prefix = `${cookieName(config)}=`;
   const pairs = (request.cookie ?? "").split(";").map((pair) => pair.trim());
@@ -58,7 +58,6 @@ export function browserIdOf(
 
 export const hashBrowserId = (id: string) => sha256Hex(id);
 
-/** Returns whether this is the browser whose cookie has that hash. */
 export function isSameBrowser(
   services: BrowserDeps,
   request: BrowserRequest,
@@ -69,15 +68,13 @@ export function isSameBrowser(
   return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(cookieHash));
 }
 
-/**
- * Returns the header that sets the cookie. It is SameSite=Lax, to be sent when the network's page leads back to ours.
- */
+/** Returns the header that sets the cookie. SameSite=Lax sends it when the network's page leads back to ours. */
 export function browserCookie(config: Config, id: string): readonly [string, string] {
   const secure = config.publicBaseUrl.startsWith("https:") ? "; Secure" : "";
   return ["set-cookie", `${cookieName(config)}=${id}; Path=/; HttpOnly; SameSite=Lax${secure}`];
 }
 
-/** Returns whether another site sent the form with the user's browser. Other clients don't send this header. */
+/** Reports whether another site sent the form with the user's browser. Other clients don't send this header. */
 export function isForeign({ fetchSite }: BrowserRequest): boolean {
   return fetchSite !== null && fetchSite !== "same-origin" && fetchSite !== "none";
 }
@@ -86,12 +83,12 @@ export function redirect(location: string, headers: Headers = []): BrowserAnswer
   return { status: 303, headers: [["location", location], ...headers] };
 }
 
-/** The addresses, beside our own, that a page's forms may lead to. `any`: a server that the end user names. */
+/** Origins, besides our own, that a page's forms may lead to. `any`: a server that the end user names. */
 export type AwayTo = readonly string[] | "any";
 
 /**
- * Returns the addresses to which forms of the page may lead. Browsers apply `form-action` to the redirects after a form as well, so it
- * names the platform's site and the site of a network with a page of its own.
+ * Returns the origins that forms of the page may lead to. Browsers apply `form-action` also to redirects after a form,
+ * so it includes the platform's site and the site of a network that has a page of its own.
  */
 export function formTargets(
   services: Pick<ConnectionsDeps, "config" | "outbound">,
@@ -109,7 +106,7 @@ export function formTargets(
   return [...targets];
 }
 
-/** Answers with a page. Its policy allows no script, and only its own style and pictures. */
+/** Answers with a page. Its policy allows no script, and only its own style and images. */
 export function pageAnswer(
   status: number,
   render: (nonce: string) => string,
@@ -131,7 +128,7 @@ export function pageAnswer(
       ["content-type", "text/html; charset=utf-8"],
       ["content-security-policy", policy],
       ["x-frame-options", "DENY"],
-      // The page's address has the token of the session.
+      // The page's address contains the session's token.
       ["referrer-policy", "no-referrer"],
       ["cross-origin-opener-policy", "same-origin"],
       ["cross-origin-resource-policy", "same-origin"],
@@ -156,23 +153,22 @@ export function stepAddress(config: Config, step: NetworkName | "done"): string 
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }
 
-/** A callback's path: the network, and the server of it where each has a callback of its own. */
+/** A callback's path: the network, and its server if each server has a callback of its own. */
 export interface CallbackPath {
   readonly network: string;
-  /** As `serverSegment` writes it. */
+  /** In the form of `serverSegment`. */
   readonly server?: string | undefined;
 }
 
-/** Returns the address that a network leads back to. It is registered there, so it is constant and exact. */
+/** Returns the address that a network leads back to. It is registered there, so it must never change. */
 export function callbackAddress(config: Config, { network, server }: CallbackPath): string {
   const base = `${config.publicBaseUrl}/v1/connect/callback/${network}`;
   return server === undefined ? base : `${base}/${server}`;
 }
 
 /**
- * Returns the callback's address under our own host name, because some networks lead back to the IP address of
- * `localhost`, where the browser does not send the cookie. Undefined when the browser is there already, as always with
- * https.
+ * Returns the callback's address under our own host name. Some networks lead back to the IP address of `localhost`,
+ * where the browser doesn't send the cookie. Undefined when the browser is there already, as always with https.
  */
 export function callbackAtHome(
   config: Config,

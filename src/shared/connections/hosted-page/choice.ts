@@ -24,8 +24,8 @@ const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
 
 /**
- * Stores what an authorisation covers and leads back to the page, where one of its accounts is chosen. The browser gets
- * only a name for it. The authorisation is bound to this session and this browser.
+ * Stores the accounts of an authorisation and leads back to the page, where the end user chooses one. The browser only
+ * gets a name for the choice. The authorisation is bound to this session and this browser.
  */
 export async function offerChoice(
   services: Pick<ConnectionsDeps, "config" | "clock" | "stores">,
@@ -58,7 +58,7 @@ interface Named {
   readonly choice: string | undefined;
 }
 
-/** Returns the open choice of this session, network and browser; undefined when there is none, or no longer. */
+/** Finds the open choice of this session, network and browser. Undefined when there is none any more. */
 export async function findChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -71,7 +71,7 @@ export async function findChoice(
     : { id: named.choice, candidates, isCut };
 }
 
-/** Links the chosen candidate. `over`: the choice was used up or expired; `unknown`: not a candidate, still open. */
+/** Links the chosen candidate. `over`: the choice was used or has expired. `unknown`: no candidate, still open. */
 export async function takeChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -115,14 +115,13 @@ async function findOpen(
   return isOpen ? found : undefined;
 }
 
-/** What the end user may choose from. `choice` is the name that the browser has for it. */
+/** The accounts from which the end user may choose. `choice` is the name that the browser has for them. */
 export interface OpenChoice {
   readonly id: string;
   readonly candidates: readonly LinkCandidate[];
   readonly isCut: boolean;
 }
 
-/** The page on which one account of an authorisation is chosen. */
 export interface ChoicePage extends Capability {
   readonly language: Language;
   readonly branding: Branding;

@@ -25,7 +25,7 @@ const STATE_CHARACTERS_MAX = 200;
 
 type Params = Readonly<Record<string, string>>;
 
-/** Answers GET of the address that the network leads back to. Uses the state up, whatever the result. */
+/** Answers GET of the address that the network leads back to. The state is used up whatever the result is. */
 export async function finishOAuth(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -33,7 +33,7 @@ export async function finishOAuth(
 ): Promise<BrowserAnswer> {
   const atHome = callbackAtHome(services.config, request.host ?? null, callback);
   if (atHome !== undefined) return redirect(atHome);
-  // Nothing is looked up for a state that no browser can have.
+  // Storage isn't read for a state that no browser can have.
   if (browserIdOf(services, request) === undefined)
     return plainNotice(services.config, request, "otherBrowser", 403);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
@@ -53,7 +53,7 @@ export async function finishOAuth(
   return await services.waits.run(visitorsOf(visit.session), link);
 }
 
-/** Links the account of an authorisation that this browser began, and that comes back for the first time. */
+/** Links the account of an authorisation that this browser started and that comes back for the first time. */
 async function linkReturned(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -82,8 +82,8 @@ async function linkReturned(
 }
 
 /**
- * Returns whether an answer comes from another server than the one that was visited (RFC 9207): its code must then be
- * sent to neither. A network that publishes its issuer's exact name compares it itself.
+ * Reports whether an answer comes from another server than the one visited (RFC 9207). Its code must then be sent to
+ * neither. A network that publishes its issuer's exact name compares it itself.
  */
 function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
   if (issuer === undefined || server === undefined) return false;
@@ -91,10 +91,10 @@ function isOfAnother(issuer: string | undefined, server: string | undefined): bo
 }
 
 /**
- * Finds the attempt of a state that may come back at this address. A server leads people back only to the address that
- * is registered there. So a code at the address of another server than the one the state was made for was given out by
- * that other server, and must not be sent to this one (RFC 9700, section 4.4). The name of a choice is not a state,
- * though both are stored in one table.
+ * Finds the attempt of a state that may come back at this address. A server only leads people back to the address
+ * registered there. So a code that arrives at another server's address than the state was made for was issued by that
+ * other server, and must not be sent to this one (RFC 9700, section 4.4). The name of a choice is no state, although
+ * both are stored in one table.
  */
 async function findStarted(
   oauthStates: OAuthStateStore,

@@ -26,7 +26,7 @@ import { isProfileActive } from "../link-account.ts";
 import { endNotice, lookOf, openVisit, type OpenVisit, plainNotice } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
-/** What the page reports of the last step. */
+/** What the page says about the last step. */
 export type StepReport =
   | { readonly kind: "general"; readonly problem: LinkProblem }
   | ({ readonly kind: "problem"; readonly network: NetworkName } & CardProblem)
@@ -75,12 +75,11 @@ async function reportOf(
     : { kind: "choice", network, choice, problem: null };
 }
 
-/** Returns the report of a problem that no form caused. */
 export function problemOf(network: NetworkName, problem: LinkProblem): StepReport {
   return { kind: "problem", network, problem, way: "first", typed: {} };
 }
 
-/** Answers with the page of an open session. Keeps what was typed, except secrets. */
+/** Answers with the page of an open session. Typed text is shown again, except secrets. */
 export async function connectPage(
   services: Pick<ConnectionsDeps, "config" | "outbound" | "stores">,
   request: BrowserRequest,
@@ -151,7 +150,7 @@ function toCard(
   };
 }
 
-/** Returns whether a feature is without its permission that the network would be asked for now. */
+/** Reports whether a feature lacks a permission that the network would now be asked for. */
 function lacksPermission(config: Config, connection: Connection): boolean {
   const { network, scopes } = connection;
   if (unavailableFeatures(network, scopes).length === 0) return false;
@@ -173,7 +172,7 @@ function stateOf(connection: Connection | undefined): Card["state"] {
   return connection.status === "needs_reauth" ? "needs_reauth" : "linked";
 }
 
-/** Answers GET of the page that a person is given who asked for deletion at a network. */
+/** Answers GET of the page for a person who requested deletion at a network. */
 export async function showDeletion(
   services: ConnectionsDeps,
   request: BrowserRequest,

@@ -29,7 +29,7 @@ interface Start {
 }
 
 /**
- * Leads to the network's own authorisation page. A cookie binds the state to this browser, so that nobody can make a
+ * Redirects to the network's authorisation page. A cookie binds the state to this browser, so that nobody can make a
  * victim's browser finish an authorisation that somebody else began.
  */
 export async function startOAuth(
@@ -68,7 +68,7 @@ export async function startOAuth(
   return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);
 }
 
-/** Returns whether an address, which a server of a federated network may have chosen, is that of a web page. */
+/** Reports whether a URL, which a federated network's server may have chosen, is that of a web page. */
 function isWebPage(url: string, production: boolean): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol } = new URL(url);

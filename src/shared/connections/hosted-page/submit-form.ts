@@ -29,7 +29,7 @@ const STATUS_OTHERWISE = 422;
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Answers POST of a network's form on the hosted page: signs in, or leads to the network's own page. */
+/** Answers POST of a network's form on the hosted page: signs in, or redirects to the network's own page. */
 export async function submitForm(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -84,13 +84,13 @@ async function signIn(
   return "problem" in answer ? await trouble(answer.problem, answer.field) : answer;
 }
 
-/** Why nothing was linked, and the field of the form that is wrong, where the network knows it. */
+/** Why nothing was linked, and the field with the error if the network names it. */
 interface Trouble {
   readonly problem: LinkProblem;
   readonly field?: string | undefined;
 }
 
-/** Leads to the network's own page, or signs in with the typed fields. */
+/** Redirects to the network's own page, or signs in with the typed fields. */
 async function begin(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -109,7 +109,7 @@ async function begin(
   return await settleLink(services, request, { visit, network, outcome });
 }
 
-/** Answers the form on which one of the accounts of an authorisation is chosen. */
+/** Answers the form in which one of an authorisation's accounts is chosen. */
 async function choose(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -139,7 +139,7 @@ async function choose(
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
-/** Returns only the form's own fields, and the name of one that can't be read. */
+/** Reads only the form's own fields, and names one that can't be read. */
 function readFields(
   fields: readonly LinkField[],
   given: Fields,
@@ -176,9 +176,7 @@ async function countAttempt(
   return hasTooMany ? "too_many_attempts" : "over";
 }
 
-/**
- * Links the account that signed in. Leads back to the platform if it was the last one asked for, or else to the page.
- */
+/** Links the account that signed in. Leads back to the platform after the last requested account, else to the page. */
 export async function settleLink(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -220,8 +218,8 @@ export async function settleLink(
 }
 
 /**
- * Answers POST of the page's last form, and leads back to the platform. "Done" completes the session if an account is
- * linked; "cancel" ends it. May be repeated.
+ * Answers POST of the page's last form and leads back to the platform. "Done" completes the session if an account is
+ * linked, and "cancel" ends it. May be repeated.
  */
 export async function finishVisit(
   services: ConnectionsDeps,
@@ -243,7 +241,7 @@ export async function finishVisit(
   const after = await services.stores.connectSessions.find(visit.session);
   if (after === undefined || sessionStatus(after, now) !== "open")
     return end(services, request, visit.session);
-  // Nobody waits for an answer: the user may leave and come back.
+  // No page waits for the user, who may leave and come back.
   if (isCancel) return paused(services.config, request, visit);
   const report = { kind: "general", problem: "nothing_linked" } as const;
   return await connectPage(services, request, visit, { status: 422, report });

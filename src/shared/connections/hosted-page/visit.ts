@@ -34,7 +34,7 @@ export type Visit =
 
 export type OpenVisit = Pick<Extract<Visit, { kind: "open" }>, "session" | "token">;
 
-/** Finds the session that the address names, when its token is right. One that is made up costs no storage request. */
+/** Finds the session that the address names, if its token is right. A made-up token costs no storage request. */
 export async function openVisit(
   services: ConnectionsDeps,
   fields: Readonly<Record<string, string>>,
@@ -48,10 +48,10 @@ export async function openVisit(
   return state === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
-/** The language, and what is shown of the platform. */
+/** The language, and the platform's name and branding. */
 export type Look = Pick<Notice, "language" | "branding">;
 
-/** Returns the branding of a session's pages; without one, that of a visit whose session is unknown. */
+/** Returns the branding of a session's pages, or the default one when the session is unknown. */
 export function lookOf(
   config: Config,
   { language }: BrowserRequest,
@@ -65,7 +65,7 @@ export function lookOf(
   };
 }
 
-/** Answers with a page that says what is wrong, what was linked, and has the way back if it is known. */
+/** Answers with a page that says what is wrong and what was linked, with the way back if it is known. */
 export async function endNotice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -80,7 +80,7 @@ export async function endNotice(
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
-/** Ends a visit. Leads back to the platform's own page, or says what was linked and that the window can be closed. */
+/** Ends a visit. Leads back to the platform's page, or says what was linked and that the window can be closed. */
 export async function leave(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -94,7 +94,7 @@ export async function leave(
   return pageAnswer(200, (nonce) => renderNotice(page, nonce));
 }
 
-/** Says that the window can be closed, and leads back to the page of a session that stays open. */
+/** Says that the window can be closed, with a link to the page of the session, which stays open. */
 export function paused(
   config: Config,
   request: BrowserRequest,
@@ -128,7 +128,7 @@ async function linkedAccounts(
     });
 }
 
-/** Answers with a page about a visit whose session is unknown, or must not be shown. */
+/** Answers with a page for a visit whose session is unknown or must not be shown. */
 export function plainNotice(
   config: Config,
   request: BrowserRequest,
@@ -139,7 +139,7 @@ export function plainNotice(
   return pageAnswer(status, (nonce) => renderNotice(page, nonce));
 }
 
-/** Refuses a form that did not come from our page. Nothing was done with it. */
+/** Refuses a form that did not come from our page. Nothing was changed. */
 export function foreignForm(config: Config, request: BrowserRequest): BrowserAnswer {
   return plainNotice(config, request, "foreign", 403);
 }
@@ -149,14 +149,13 @@ export type NoticeName = keyof Words["notices"];
 export interface Notice {
   readonly language: Language;
   readonly notice: NoticeName;
-  /** Where the platform waits for the user; null if unknown. */
+  /** The page of the platform to return to, or null if unknown. */
   readonly back: string | null;
-  /** The page of the session, where it is still open. */
+  /** The page of the session, if it is still open. */
   readonly goOn?: string;
   readonly branding: Branding;
-  /** What was linked. */
   readonly accounts?: readonly LinkedName[];
-  /** The id under which the log has what happened. */
+  /** The id of the log entry about what happened. */
   readonly requestId?: string;
 }
 

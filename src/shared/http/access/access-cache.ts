@@ -1,7 +1,7 @@
-/** Rows older than this are read again, for changes that nobody waits for, such as an account found expired. */
+/** Older rows are read again, for changes that need not show immediately, such as an account found expired. */
 const AGE_MS_MAX = 30_000;
 
-/** How much is cached. A row counts with the length of its JSON. */
+/** Maximum size of the cache. A row counts with the length of its JSON. */
 const LIMITS = {
   rows: 20_000,
   characters: 16 * 1024 * 1024,
@@ -30,15 +30,16 @@ interface OfPlatform {
   characters: number;
 }
 
-/** What is cached of a platform under one access version. */
+/** The cached rows of a platform under one access version. */
 export interface CachedOfPlatform {
   readonly version: string;
   find(name: string): { readonly value: unknown } | undefined;
 }
 
 /**
- * Caches rows that requests were checked against, under the platform's access version that was read before them. Bounded
- * in number and size, of all platforms and of each; those of the platform that was not used for longest go first.
+ * Caches the rows against which requests were checked, under the platform's access version that was read before them.
+ * Their number and size are limited, in total and per platform. Rows of the least recently used platform are dropped
+ * first.
  */
 export class AccessCache {
   readonly #limits: typeof LIMITS;
@@ -50,12 +51,12 @@ export class AccessCache {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** How many rows are cached, and how long they are together. */
+  /** The number of cached rows, and their total length. */
   get size(): { readonly rows: number; readonly characters: number } {
     return { rows: this.#rows, characters: this.#characters };
   }
 
-  /** Returns the rows of a platform that are cached under this version. Drops rows of any other version. */
+  /** Returns the platform's rows that are cached under this version, and drops those of any other version. */
   of(platformId: string, version: string | undefined, now: Date): CachedOfPlatform | undefined {
     const cached = this.#platforms.get(platformId);
     if (cached === undefined) return undefined;

@@ -19,11 +19,11 @@ import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
 
-/** What an access rule is checked against. */
+/** What an access rule checks. */
 export interface AccessRequest {
   readonly services: HttpDeps;
   readonly headers: Headers;
-  /** Whether it only reads. */
+  /** Whether the request only reads. */
   readonly isRead: boolean;
   /** Whether the rule admits a user whose e-mail is not verified. */
   readonly admitsUnverified?: true;
@@ -37,12 +37,12 @@ export interface AccessRequest {
 
 /** Says who may call a route. Only `resolve` makes scopes. @throws AppError 400, 401, 403, 404 or 429 */
 export interface Access<Scope> {
-  /** Names the rule in the reference and in the access matrix of the tests. */
+  /** Name of the rule in the reference and in the tests' access matrix. */
   readonly name: string;
-  /** What the rule asks of callers, for the reference. */
+  /** What the rule requires of callers, for the reference. */
   readonly contract: AccessContract;
   /**
-   * How a request may be answered on rows that are cached from earlier ones; absent: on rows that are read for it alone.
+   * How a request may be answered on rows cached from earlier ones. By default it needs rows that are read for it.
    * `compared`: the verb compares the access version in its transaction. `in_parallel`: the version is read while the
    * verb reads.
    */
@@ -50,16 +50,16 @@ export interface Access<Scope> {
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
-/** Makes a rule of the contract that has its name. */
+/** Makes a rule with the contract of the same name. */
 export const rule = <Scope>(
   name: keyof typeof ACCESS_CONTRACTS,
   resolve: Access<Scope>["resolve"],
 ): Access<Scope> => ({ name, contract: ACCESS_CONTRACTS[name], resolve });
 
-/** Returns the scope of a request without a caller. */
+/** Makes the scope of a request without a caller. */
 export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
-/** Admits everybody, and looks at no credential. */
+/** Admits everybody, without checking a credential. */
 export const anyone = rule("anyone", requestScope);
 
 /** Admits everybody, for signing in and up, with a limit by address. */
@@ -281,7 +281,7 @@ async function sessionScope(request: AccessRequest): Promise<SessionScope> {
 
 export const sessionOnly = rule("sessionOnly", sessionScope);
 
-/** Admits a session, also of a user whose e-mail is not verified. */
+/** Admits a session, even of a user whose e-mail is not verified. */
 export const anySession = rule("anySession", (request) =>
   sessionScope({ ...request, admitsUnverified: true }),
 );

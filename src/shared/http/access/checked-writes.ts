@@ -9,9 +9,9 @@ import type { Route } from "../route.ts";
 import type { AccessRequest } from "./access.ts";
 
 /**
- * Returns whether a route's requests write under a second check: all that may write for a customer. Accepting a post
- * compares the access version itself. An operator's access is the identity provider's to take away, and ends with
- * the token; a browser on the hosted page has no credential of the API, and a log-in proves its identity in the request.
+ * Reports whether a route's requests write under a second check, as all do that may write for a customer. Accepting a
+ * post compares the access version itself. An operator's access belongs to the identity provider and ends with the
+ * token. A browser on the hosted page has no API credential, and a log-in proves its identity in the request.
  */
 export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
   const { credentials } = access.contract;
@@ -50,7 +50,7 @@ export async function checkedWrite<Made>(
   });
   try {
     return await check.run(async () => {
-      // A verb that finds a row gone or changed may have met what took the access away.
+      // When a verb finds a row gone or changed, the cause may be the change that took the access away.
       const made = await write().catch(async (error: unknown) => {
         if (isRefusal(error)) await check.requireAccess();
         throw error;
@@ -63,7 +63,7 @@ export async function checkedWrite<Made>(
   }
 }
 
-/** Refuses a request of a user whose role was changed while it was under way. @throws AppError `owner_required` */
+/** Refuses a request of a user whose role was changed while it ran. @throws AppError `owner_required` */
 function requireSameRole(before: Caller, now: Caller): void {
   if (before.kind !== "session" || now.kind !== "session") return;
   if (before.role === "owner" && now.role !== "owner") throw ownerRequired();
@@ -71,7 +71,9 @@ function requireSameRole(before: Caller, now: Caller): void {
 
 const isDemotion = (error: unknown) => error instanceof AppError && error.code === "owner_required";
 
-/** Returns the refusal of an owner who was demoted meanwhile: of two who demote each other, the later one gets it. */
+/**
+ * Makes the refusal of an owner who was demoted meanwhile. When two owners demote each other, the later one gets it.
+ */
 function demoted({ spec: { errors = [] } }: Route): AppError {
   if (!errors.includes("invalid_state")) return ownerRequired();
   return new AppError("invalid_state", "Your role was changed meanwhile: you are no owner now.");

@@ -15,7 +15,7 @@ function roleRequired(roles: readonly OperatorRole[], caller: OperatorCaller): A
   });
 }
 
-/** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */
+/** Admits a token of the operators' identity provider with one of the roles, or without roles any valid token. */
 export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
   return {
     name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,

@@ -17,7 +17,7 @@ import {
   type AccessRequest,
 } from "./access.ts";
 
-/** Returns the profile that the path or a header names; null when none does, undefined when they disagree. */
+/** Returns the profile that the path or a header names. Null when none does, and undefined when they disagree. */
 function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
   const named = [...profilesOfHeaders(headers), params["profileId"] ?? ""].filter(
     (text) => text !== "",
@@ -25,7 +25,7 @@ function namedProfile({ headers, params }: AccessRequest): string | null | undef
   return new Set(named).size > 1 ? undefined : (named[0] ?? null);
 }
 
-/** Returns the grant that was sent, if it is valid. Refuses one that does not fit, rather than ignore it. */
+/** Returns the grant in the request, if it is valid. One that doesn't fit is refused instead of ignored. */
 async function grantOf(
   request: AccessRequest,
   caller: ApiKeyCaller,
@@ -90,8 +90,8 @@ async function resolveProfile(request: AccessRequest) {
 }
 
 /**
- * Admits callers that may act for the profile: of a key's application, or of a session's platform. A restricted key needs the
- * profile on its allowlist, or a grant.
+ * Admits callers who may act for the profile, by a key of its application or a session of its platform. A restricted
+ * key needs the profile on its allowlist, or a grant.
  */
 export const profileScope = rule(
   "profileScope",
@@ -111,8 +111,8 @@ export const activeProfileScope = rule("activeProfileScope", async (request) => 
 });
 
 /**
- * The same rule as `activeProfileScope`, with the connections of the profile. They are read in the same round trip as the
- * rows that the caller is checked against if the platform is known before.
+ * Admits like `activeProfileScope` and adds the profile's connections. They are read in the same round trip as the
+ * caller's rows, if the platform is known before.
  */
 export const publishingScope: Access<PublishingScope> = {
   ...activeProfileScope,
@@ -130,7 +130,9 @@ export const publishingScope: Access<PublishingScope> = {
   },
 };
 
-/** Admits like `publishingScope`, to accept a post: on cached rows too, whose version the accepting transaction compares. */
+/**
+ * Admits like `publishingScope`, to accept a post. Cached rows count too: the accepting transaction compares versions.
+ */
 export const acceptingScope: Access<AcceptingScope> = {
   ...publishingScope,
   onCachedRows: "compared",
@@ -140,18 +142,18 @@ export const acceptingScope: Access<AcceptingScope> = {
   },
 };
 
-/** Admits like `profileScope`, to read: on cached rows too, with the version read in parallel. */
+/** Admits like `profileScope`, to read. Cached rows are used too, and the version is read in parallel. */
 export const readingScope: Access<ProfileScope> = { ...profileScope, onCachedRows: "in_parallel" };
 
 /**
- * Admits callers that may act for the profile of the connect session that the path names. The caller is checked before the
+ * Admits callers who may act for the profile of the connect session in the path. The caller is checked before the
  * session is read, and another platform's session is not found.
  */
 export const connectSessionScope = rule("connectSessionScope", async (request) => {
   const { platformId } = await keyOrSession.resolve(request);
   const id = request.params["sessionId"] ?? "";
   const profileId = await profileOfSession(request.services.connections, { platformId, id });
-  // A caller who names another profile must not learn which one the session belongs to.
+  // A caller who names another profile must not learn to which one the session belongs.
   if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
   return await profileScope.resolve({ ...request, params: { profileId } });
 });

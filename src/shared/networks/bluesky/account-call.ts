@@ -28,8 +28,8 @@ export async function callAsAccount(
 }
 
 /**
- * Makes a call with a proof, and repeats it with the server's nonce if the server demands one. It does so before it
- * does anything else.
+ * Makes a call with a proof, and repeats it with the server's nonce if the server demands one, which it does before
+ * anything else.
  */
 async function callWithProof(
   { session }: OAuthCredentials,
@@ -62,7 +62,7 @@ function withHeaders(request: HttpRequest, headers: Texts): HttpRequest {
 
 const ORIGINS_MAX = 200;
 
-/** The nonce that each server last gave out. Servers take any recent one, so one for all accounts does. */
+/** The nonce that each server last issued. Servers accept any recent one, so all accounts can share it. */
 const nonces = new Map<string, string>();
 
 export const dpopNonces = {
@@ -110,21 +110,21 @@ const ABOUT_ACCOUNT =
   /^(?:Account(?:Deactivated|Takedown|Suspended|NotFound)|Repo(?:Deactivated|Takendown|Suspended|NotFound))$/;
 const SENTENCES = /account is deactivated|could not find repo\b/i;
 
-/** Returns the server that the account's document names by now; undefined where that is the one it was linked at. */
+/** Returns the server that the account's document now names, or undefined when it is the one that was linked. */
 export async function movedTo({ credentials, tools }: AsAccount): Promise<string | undefined> {
   const server = await resolveServer(credentials.did, tools);
   return typeof server === "string" && server !== credentials.pds ? server : undefined;
 }
 
-/** Returns whether the session goes on at another server, because the log-in host that made it is in front of both. */
+/** Reports whether the session continues at another server, because the log-in host that made it serves both. */
 export function staysBehind(credentials: Credentials, server: string): boolean {
   return !isOAuth(credentials) && credentials.service === LOGIN_HOST && isOwnServer(server);
 }
 
 /**
- * Returns the meaning of an unexpected answer for the account. A server that an account has left calls it deactivated, or
- * does not know it (https://atproto.com/guides/account-migration): to link it again finds it where it is, and so does
- * renewing a session that goes on there.
+ * Interprets an unexpected answer for the account. A server that an account has left calls it deactivated, or doesn't
+ * know it (https://atproto.com/guides/account-migration). Linking it again finds the new server, and so does renewing a
+ * session that continues there.
  */
 export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
   const classified = classify(answer, as.tools.now());

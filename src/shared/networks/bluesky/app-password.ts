@@ -16,13 +16,13 @@ const APP_PASSWORD = /^[a-z0-9]{4}(?:-[a-z0-9]{4}){3}$/i;
 interface SignIn {
   readonly identifier: Identifier;
   readonly password: string;
-  /** Typed by the user: for servers that the public directories do not know. */
+  /** Typed by the user, for servers that the public directories don't know. */
   readonly server: string | null;
 }
 interface Home {
   /** Where to log in. */
   readonly service: string;
-  /** Known when the identifier was resolved, and then what the session must be of. */
+  /** Known when the identifier was resolved. The session must then be of this DID. */
   readonly did: string | null;
   readonly pds: string | null;
 }
@@ -78,7 +78,7 @@ async function inactive(
   { service, pds }: Home,
   tools: NetworkTools,
 ): Promise<LinkFailure> {
-  // The document of an account that was found by its handle was read just now.
+  // The document of an account that was found by its handle was just read.
   const server = pds === null ? await resolveServer(did, tools) : undefined;
   const hasMoved = typeof server === "string" && server !== service && !isOwnServer(server);
   return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);
@@ -92,7 +92,7 @@ function readForm(form: Texts): SignIn | LinkFailure {
   if (identifier === undefined) return { ...linkFailed("input_invalid"), field: "identifier" };
   if (password === "") return { ...linkFailed("input_invalid"), field: "appPassword" };
   if (server === undefined) return { ...linkFailed("input_invalid"), field: "server" };
-  // A main password would work as well: it must not even be sent, let alone kept as a session.
+  // A main password would work as well, but it must not even be sent, let alone stored as a session.
   if (!APP_PASSWORD.test(password)) return linkFailed("app_password_needed");
   return { identifier, password: password.toLowerCase(), server };
 }
@@ -110,8 +110,8 @@ async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | Link
 }
 
 /**
- * Returns the server that the DID itself names. A server may claim to hold any account, and an account's quota and
- * duplicate check are shared by all who link it, so the server's word is not enough.
+ * Returns the server that the DID itself names. A server may claim to have any account, and all who link an account
+ * share its quota and duplicate check, so the server's claim is not enough.
  */
 async function confirmServer(
   session: Session,

@@ -22,7 +22,7 @@ const FILES =
 export const GRANULAR_SCOPE = `atproto ${POSTS} ${EXTRAS.join(" ")} ${FILES}`;
 /** For servers that know no finer ones. */
 export const BROAD_SCOPE = "atproto transition:generic";
-/** A client may ask for nothing that its document does not name. */
+/** A client may only request what its document names. */
 const ALL_SCOPES = `${GRANULAR_SCOPE} transition:generic`;
 
 function rightsIn(scope: string) {
@@ -44,13 +44,13 @@ function allow(scopes: readonly string[], wanted: string): boolean {
   );
 }
 
-/** Returns whether posts with files may be written. */
+/** Reports whether posts with files may be written. */
 export function allowsPosting(scopes: readonly string[]): boolean {
   if (scopes.includes("transition:generic")) return true;
   return allow(scopes, POSTS) && scopes.some((scope) => scope.startsWith("blob"));
 }
 
-/** Returns the extras that were not granted. An app password has no scopes, and may do all that these allow. */
+/** Returns the extras that were not granted. An app password has no scopes, and may do everything that these allow. */
 export function missingScopes(scopes: readonly string[], wanted = EXTRAS): readonly string[] {
   if (scopes.length === 0 || scopes.includes("transition:generic")) return [];
   return wanted.filter((scope) => !allow(scopes, scope));
@@ -73,14 +73,14 @@ const grants = {
 };
 
 /**
- * Returns whether the client has documents. One with a public address has, and proves itself with a key; one on a
+ * Reports whether the client has documents. One with a public address does, and proves itself with a key. One on a
  * developer's machine has none.
  */
 export function hasDocuments({ id }: NetworkApp): boolean {
   return id.startsWith("https:");
 }
 
-/** Returns the client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
+/** Makes the client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
 export function clientMetadata({ id: baseUrl }: NetworkApp, service: ServiceIdentity) {
   const clientId = `${baseUrl}${DOCUMENTS_PATH}/${METADATA_FILE}` as `https://${string}/${string}`;
   return {
@@ -96,7 +96,7 @@ export function clientMetadata({ id: baseUrl }: NetworkApp, service: ServiceIden
   };
 }
 
-/** Returns the service's page if it is on the client's own host, which servers insist on, else that host's origin. */
+/** Returns the service's page if it is on the client's own host, as servers require, or else that host's origin. */
 function homeOn(baseUrl: string, url: string): `https://${string}` {
   const base = new URL(baseUrl);
   const isOwn = url.startsWith("https:") && new URL(url).host === base.host;
@@ -104,7 +104,7 @@ function homeOn(baseUrl: string, url: string): `https://${string}` {
   return (isOwn ? url : base.origin) as `https://${string}`;
 }
 
-/** Returns the metadata of a client without a document: its id contains everything about it. */
+/** Makes the metadata of a client without a document. Its id contains everything about it. */
 export function loopbackMetadata(redirectUri: string, { name }: ServiceIdentity) {
   const query = new URLSearchParams({ redirect_uri: redirectUri, scope: ALL_SCOPES });
   return {
@@ -118,7 +118,7 @@ export function loopbackMetadata(redirectUri: string, { name }: ServiceIdentity)
 }
 
 /**
- * Returns the redirect address with 127.0.0.1 instead of `localhost`, which the network does not accept (RFC 8252,
+ * Returns the redirect address with 127.0.0.1 instead of `localhost`, which the network doesn't accept (RFC 8252,
  * section 8.3).
  */
 export function loopbackAddress(redirectUri: string): string {

@@ -9,11 +9,11 @@ import { classify, xrpcError } from "./errors.ts";
 import { query } from "./request.ts";
 
 const ASK_AGAIN_SECONDS = 30;
-/** What an earlier call set off is done by then, whatever became of its answer. */
+/** By then, everything that an earlier call has caused is finished. */
 const SETTLED_MS = 30_000;
 
 /**
- * Reads the record under its key, which shows whether the post was published. It is public, so that it can be read for
+ * Reads the record under its key, which shows whether the post was published. It is public, so it can be read even for
  * an account that lost its authorisation.
  */
 export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
@@ -25,7 +25,7 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
   const published = readRecord(answer, remote);
   if (published !== undefined) return published;
   if (isNotFound(answer)) {
-    // Repeating is harmless at any time; that nothing was published is certain only when no call is under way.
+    // Repeating is always harmless. That nothing was published is only certain when no call is running.
     const isSettled = sentAt === null || tools.now().getTime() - sentAt.getTime() >= SETTLED_MS;
     return { kind: "may_perform", isAbsent: isSettled };
   }
@@ -37,7 +37,7 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
   };
 }
 
-/** Returns whether there is no such record. Older servers say it by an InvalidRequest with the same message. */
+/** Reports whether there is no such record. Older servers answer with an InvalidRequest and the same message. */
 function isNotFound(answer: HttpResponse): boolean {
   const { error, message = "" } = xrpcError(answer) ?? {};
   const isSaid = error === "InvalidRequest" && /could not locate record/i.test(message);
@@ -46,7 +46,7 @@ function isNotFound(answer: HttpResponse): boolean {
 
 const recordShape = () => z.object({ uri: z.templateLiteral(["at://", z.string()]) });
 
-/** Returns the leg's post if an answer names it: another record's name says nothing of it. */
+/** Returns the leg's post if an answer names it. Another record's name says nothing about it. */
 export function readRecord(answer: HttpResponse, { rkey }: Remote): Published | undefined {
   const { uri } = inForm(recordShape)(answer) ?? {};
   const [did = "", collection, key] = uri?.slice("at://".length).split("/") ?? [];

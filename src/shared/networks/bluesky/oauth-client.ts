@@ -14,13 +14,13 @@ import { resolveHandle } from "./identity.ts";
 import { type HttpRequest, HttpFailure } from "../../runtime/http-call.ts";
 
 /**
- * The only module that knows the OAuth library. It is loaded with the first call, and lives for one step: what it keeps
- * between steps is handed in and out, because it is stored with everything else that is secret.
+ * The only module that uses the OAuth library. The library is loaded with the first call, and lives for one step. What
+ * it stores between steps is passed in and out, because it is stored with all other secrets.
  */
 export interface Client {
   readonly library: NodeOAuthClient;
   readonly trace: Trace;
-  /** What the library wants to find again, by its `state`. */
+  /** The library's own data, by its `state`. */
   readonly states: Map<string, NodeSavedState>;
   /** By DID. */
   readonly sessions: Map<string, NodeSavedSession>;
@@ -35,7 +35,7 @@ type OAuthErrorCode = Extract<
   | "rate_limited"
 >;
 
-/** Why a step did not lead on. `networkCode` is the server's own word for it. */
+/** Why a step failed. `networkCode` is the server's own word for it. */
 export interface OAuthProblem {
   readonly code: OAuthErrorCode;
   readonly networkCode: string | null;
@@ -64,7 +64,7 @@ export async function openClient(
     ...(isPublic ? { keyset: keys } : {}),
     fetch: fetchWith(tools, trace),
     handleResolver: { resolve: (handle) => didOf(handle, tools, trace) },
-    // Plain http exists on the developer's machine alone, and what may be dialled there is for the settings to say.
+    // Plain http is only used on a developer's machine, and the settings say what may be dialled there.
     allowHttp: !isPublic,
     stateStore: storeIn(states),
     sessionStore: storeIn(sessions),
@@ -73,7 +73,7 @@ export async function openClient(
       createKey: () => JoseKey.generate(["ES256"]),
       getRandomValues: (length) => randomBytes(length),
       digest: (bytes, { name }) => createHash(name).update(bytes).digest(),
-      // The caller that renews holds the connection's lease already.
+      // The caller that renews already holds the connection's lease.
       requestLock: (_name, run) => run(),
     },
   });
@@ -99,7 +99,7 @@ async function didOf(handle: string, tools: NetworkTools, trace: Trace) {
   return null;
 }
 
-/** Returns the session as it is after a step; undefined if the library discarded it. */
+/** Returns the session after a step, or undefined if the library discarded it. */
 export function sessionIn(client: Client, did: string): OAuthSessionData | undefined {
   return readOAuthSession(client.sessions.get(did));
 }
@@ -142,7 +142,7 @@ const BYTES_MAX = 256 * 1024;
 /** Addresses of DID documents, in the directory and on a domain. */
 const DID_DOCUMENT = /\/did(?::|%3A)[^/]+$|\/\.well-known\/did\.json$/i;
 
-/** What happened in the library's calls: its own errors do not distinguish the causes. */
+/** What happened in the library's calls, because its own errors don't distinguish the causes. */
 export interface Trace {
   /** What the last call came to that was of no use. */
   code?: OAuthErrorCode;
@@ -152,7 +152,7 @@ export interface Trace {
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Returns a `fetch` for the library that calls through the outbound client, with its rules, limits and host map. */
+/** Makes a `fetch` for the library that calls through the outbound client, with its rules, limits and host map. */
 function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -170,7 +170,7 @@ function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
       if (status >= 500) trace.code = "network_unavailable";
       if (DID_DOCUMENT.test(request.url) && (status === 404 || status === 410))
         trace.code = "account_not_found";
-      // A redirect has no meaning in this protocol; neither has an answer that a `Response` can't stand for.
+      // A redirect has no meaning in this protocol, and neither has an answer that a `Response` can't represent.
       const isBodiless = status === 204 || status === 205 || status === 304;
       return new Response(isBodiless ? null : Buffer.from(answer.body), { status, headers });
     } catch (error) {

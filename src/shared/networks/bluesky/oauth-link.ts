@@ -35,18 +35,18 @@ export const oauthFields = [
 
 const flowShape = objectShape(() => ({
   redirectUri: z.string(),
-  /** What the library wants back. `iss` is the issuer of the authorisation server. */
+  /** The library's own data. `iss` is the issuer of the authorisation server. */
   saved: z.looseObject({ iss: z.string() }),
   /** DID of the account that was typed. The authorisation must belong to it. */
   did: z.string().nullable(),
 }));
 
-/** Returns the readings of a typed text: an account, or the origin of a server that asks for it. A site's address may be either. */
+/** Returns the possible meanings of a typed text: an account, or a server's origin. A site's address may be either. */
 function readInputs(typed: string): readonly string[] {
   // Its log-in page asks for the name itself.
   if (typed === "") return [LOGIN_HOST];
   const { kind, value } = readIdentifier(typed, true) ?? {};
-  // No directory knows e-mail addresses.
+  // No directory has e-mail addresses.
   if (kind === "email") return [LOGIN_HOST];
   const origin = /^https?:\/\//i.test(typed) ? serverOrigin(typed) : undefined;
   const isSite = value === undefined || origin === `https://${value}`;
@@ -81,7 +81,7 @@ export async function start(
   return failure ?? linkFailed("input_invalid");
 }
 
-/** Servers that know no fine scopes say so at once, and get the one that all know. */
+/** Requests an authorisation. Servers without fine scopes refuse them immediately, and get the one that all have. */
 async function authorize({ library, states, trace }: Client, input: string): Promise<URL> {
   try {
     return await library.authorize(input, { scope: GRANULAR_SCOPE });
@@ -103,12 +103,12 @@ export async function finish(
   const { params } = callback;
   const { redirectUri, saved, did } = flowShape().parse(callback.flow);
   if (tools.app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
-  // AT Protocol requires `iss` of every server. The library asks for it only where the server's own metadata announce
-  // it, which a server that wants another one's code would leave out.
+  // AT Protocol requires `iss` of every server. The library checks it only if the server's own metadata announce it,
+  // which a server that wants another one's code would leave out.
   if (params["error"] === undefined && params["iss"] !== saved.iss)
     return linkFailed("instance_unsupported", `the answer is of ${params["iss"] ?? "no issuer"}`);
   const client = await openClient(tools.app, redirectUri, tools);
-  // Safe: the library's own data, as it was kept for it.
+  // Safe: the library's own data, as it was stored for it.
   client.states.set(params["state"] ?? "", saved as never);
   try {
     const { session } = await client.library.callback(new URLSearchParams(params), {
@@ -142,7 +142,7 @@ function refusedFinish({ error }: Texts, problem: OAuthProblem): LinkFailure {
   return linkFailed(error === undefined ? code : "network_unavailable", words);
 }
 
-/** Links the account. Ends an authorisation of another account, or one that does not allow publishing. */
+/** Links the account. Ends an authorisation of another account, or one that doesn't allow publishing. */
 async function acceptCredentials(
   credentials: OAuthCredentials,
   expectedDid: string | null,

@@ -25,13 +25,13 @@ const IMAGES = [
   "twitter:image:src",
 ];
 
-/** Returns title, description and picture of a page, from its Open Graph or Twitter tags or from plain HTML. */
+/** Returns title, description and image of a page, from its Open Graph or Twitter tags or from plain HTML. */
 export function pageCard({ url, contentType, body }: Page): PageCard | undefined {
   const head = readHead(body, contentType);
   const title = tidy(firstOf(head, TITLES) ?? head.title, TITLE_CHARACTERS_MAX);
   if (title === "") return undefined;
   const base = baseOf(head, url);
-  // A page may name a picture for others that can't be fetched, such as one within the page itself.
+  // A page may name an image for others that can't be fetched, such as one within the page itself.
   const images = [...IMAGES.map((name) => head.metas.get(name)), head.picture];
   const [image = null] = images.flatMap((address = "") => webUrl(address, base) ?? []);
   return {
@@ -72,11 +72,11 @@ interface PageHead {
   title: string;
   /** First contents by name or property, in lower case. */
   readonly metas: Map<string, string>;
-  /** Its picture as older pages name it: by `itemprop="image"` or `rel="image_src"`; empty without one. */
+  /** The image as older pages name it, by `itemprop="image"` or `rel="image_src"`, or "". */
   picture: string;
   /** What relative addresses are relative to, if the page says so. */
   base?: string | undefined;
-  /** The label of the encoding that the page says it has. */
+  /** The label of the encoding that the page states. */
   charset?: string | undefined;
 }
 
@@ -123,7 +123,7 @@ function takePicture(head: PageHead, { itemprop, rel, href, content }: Attribute
 }
 
 function takeMeta(head: PageHead, attributes: Attributes): void {
-  // Some pages give what belongs into `content` as `value`, which Twitter read as well.
+  // Some pages have `value` instead of `content`, which Twitter read as well.
   const { name = "", property = "", value = "", content = value } = attributes;
   const text = content.trim();
   head.charset ??= attributes["charset"] ?? charsetIn(attributes, text);
@@ -141,7 +141,7 @@ function charsetOf(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
 }
 
-/** Returns the name of an encoding by one of its labels (Encoding Standard, 4.2); undefined for an unknown one. */
+/** Returns the name of an encoding by one of its labels (Encoding Standard, 4.2). Undefined for an unknown one. */
 function encodingOf(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -161,7 +161,7 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
   return BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
 }
 
-/** Returns the label in an XML declaration, which counts where nothing else says more (HTML Standard, 13.2.3.2). */
+/** Returns the label in an XML declaration, which counts if nothing else says more (HTML Standard, 13.2.3.2). */
 function xmlEncodingOf(text: string): string | undefined {
   const declaration = text.startsWith("<?xml") ? text.slice(0, text.indexOf(">")) : "";
   return /\bencoding\s*=\s*["']([\w-]+)/i.exec(declaration)?.[1];
@@ -188,7 +188,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads a page's start in its encoding: by its order mark, its header, its own declaration, or as it looks (HTML
+ * Reads a page's start in its encoding: by its order mark, its header, its own declaration, or its bytes (HTML
  * Standard, 13.2.3). Takes linear time for any page.
  */
 function readHead(bytes: Uint8Array, contentType: string): PageHead {
@@ -197,7 +197,7 @@ function readHead(bytes: Uint8Array, contentType: string): PageHead {
     encodingOf(charsetOf(contentType)) ??
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
-  // In titles and attributes the standard replaces null characters, at which some programs end a text.
+  // In titles and attributes, the standard replaces null characters, at which some programs end a text.
   const html = new TextDecoder(encoding).decode(bytes).replaceAll("\0", "\ufffd");
   return readHtml(html.slice(0, HEAD_CHARACTERS_MAX));
 }

@@ -22,11 +22,10 @@ import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 const MENTIONS_MAX = 20;
 
 /**
- * Uploads the files and makes the record. While nothing of the leg can be public, it gets the key and the time of this
- * attempt: feeds sort by the earlier of that time and the one of arrival (`sortAt` of `post` in bluesky-social/atproto,
- * `packages/bsky/src/data-plane/server/db/migrations/20230309T045948368Z-init.ts`), so that a retried post with an old one
- * would stand where nobody looks.
- * After a call that may have published it, neither changes.
+ * Uploads the files and makes the record. While nothing of the leg can be public, the record gets the key and the time
+ * of this attempt. Feeds sort by the earlier of that time and the time of arrival (`sortAt` of `post` in
+ * bluesky-social/atproto, `packages/bsky/src/data-plane/server/db/migrations/20230309T045948368Z-init.ts`), so a
+ * retried post with an old time would be far down in them. After a call that may have published it, neither changes.
  */
 export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   const outcome = await prepareRecord(leg);
@@ -50,7 +49,7 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
     return { kind: "processing", remote: waiting, ...step.wait };
   }
   if (step.kind === "rejected" && step.failure.code === "media_processing_failed") {
-    // Mostly it can the second time: https://github.com/marcomaroni-github/twitter-to-bluesky/pull/55.
+    // It usually can the second time: https://github.com/marcomaroni-github/twitter-to-bluesky/pull/55.
     const again = { ...rest, remadeAt: tools.now().toISOString() };
     if (mayStartOver(remote.remadeAt, tools.now()))
       return { kind: "processing", remote: again, pollAfterSeconds: 0 };
@@ -117,7 +116,7 @@ async function makeEmbed(leg: Leg, stretches: readonly Stretch[]): Promise<Embed
   return { kind: "made", embed: link === undefined ? null : await foundCard(link.uri, leg) };
 }
 
-/** Returns a moving image as its first picture, which the leg then warns of. */
+/** Embeds an animated image as its first frame, with a warning for the leg. */
 async function stillEmbed(leg: Leg): Promise<EmbedStep> {
   const files = await uploadMedia(leg, { isStill: true });
   if ("failure" in files) return files;

@@ -7,8 +7,8 @@ import { readRecord } from "./look-up.ts";
 import { procedure } from "./request.ts";
 
 /**
- * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
- * Creating it instead would fail with an error that looks like an outage.
+ * Puts the record under its own key, so that the server treats a repeat with the same content as a no-op. Creating it
+ * instead would fail with an error that looks like an outage.
  */
 export async function perform(leg: Leg): Promise<PublishOutcome> {
   const { credentials, remote, tools } = leg;

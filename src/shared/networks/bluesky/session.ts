@@ -19,14 +19,14 @@ import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
 import type { Client, OAuthProblem } from "./oauth-client.ts";
 import { allowsPosting, hasDocuments } from "./client-documents.ts";
 
-/** Renewed when less than this is left, so that no upload runs into the end of its token. */
+/** Renewed when less than this is left, so that no token ends during an upload. */
 const FRESH_MS = 5 * 60_000;
-/** A token without a readable end is taken to last this long: shorter than any server's. */
+/** A token without a readable end is assumed to last this long, which is shorter than on any server. */
 const UNKNOWN_LIFE_MS = 30 * 60_000;
 
 const sessionShape = objectShape(() => ({
   did: z.string().startsWith("did:"),
-  // The protocol's own word where a handle can't be confirmed.
+  // The protocol's own word for a handle that can't be confirmed.
   handle: spare(z.string(), "handle.invalid"),
   accessJwt: z.string().min(1),
   refreshJwt: z.string().min(1),
@@ -50,14 +50,14 @@ function expiryOf(jwt: string): Date | undefined {
   try {
     return new Date(z.number().positive().max(8_000_000_000).parse(decodeJwt(jwt).exp) * 1000);
   } catch {
-    // Tokens are opaque to a client: one that is no JWT is as good.
+    // Tokens are opaque to a client, so one that is no JWT is valid too.
     return undefined;
   }
 }
 
 /**
- * Renews the session when its token is about to end. Never logs in: the network allows few log-ins a day, and the
- * password is not stored.
+ * Renews the session when its token is about to end. Never logs in, because the network allows few log-ins a day and
+ * the password is not stored.
  */
 export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
@@ -72,8 +72,8 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
 }
 
 /**
- * Renews a session. The log-in host renews those of all servers behind it, so that its answer may come from another one
- * than before; the document itself tells.
+ * Renews a session. The log-in host renews the sessions of all servers behind it, so its answer may be for another
+ * server than before. The account's document tells.
  */
 async function renewPassword(
   credentials: PasswordCredentials,
@@ -122,14 +122,14 @@ export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** How long a session that nobody renews lives: with a client that proves itself by a key, and without one. */
+/** How long a session lives without renewal: for a client that proves itself with a key, and for one without. */
 const IDLE_DAYS = { known: 90, loopback: 14 };
-/** A token whose end the server does not tell is taken to last this long: shorter than any server's. */
+/** A token whose end the server doesn't state is assumed to last this long, which is shorter than on any server. */
 const OAUTH_UNKNOWN_LIFE_MS = 10 * 60_000;
-/** Of what a server promises, no more is believed: later than any renewal, and a time that can be written. */
+/** A longer promise of a server is not trusted. This is later than any renewal, and a time that can be formatted. */
 const OAUTH_LIFE_MS_MAX = DAY_MS;
 
-/** Returns the end of the access token, by our clock; the library computes with the machine's. */
+/** Returns the end of the access token by our clock. The library computes it with the machine's. */
 export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   const lifeMs =
     tokenSet.expires_at === undefined
@@ -147,8 +147,8 @@ export function idleEnd(tools: NetworkTools): string {
 }
 
 /**
- * Exchanges the refresh token for the next one. It works once: the caller holds the connection's lease, and stores
- * the outcome before he uses it. A server that sees an old one again ends the whole session.
+ * Exchanges the refresh token for the next one, which works only once. The caller holds the connection's lease, and
+ * stores the outcome before using it. A server that sees an old token again ends the whole session.
  */
 async function renewOAuth(
   credentials: OAuthCredentials,
@@ -169,15 +169,15 @@ async function renewOAuth(
     problem = problemOf(error, client.trace);
   }
   const after = sessionIn(client, did);
-  // The new tokens count even when something failed behind them: the old ones are used up.
+  // The new tokens count even if something failed after them, because the old ones are used up.
   if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token)
     return renewedOAuth(credentials, after, tools);
   return refusedRenewal(problem, after === undefined);
 }
 
 /**
- * Returns the renewed session. The library has read the account's document before it renewed, so `aud` names the server
- * that the account is on by now, and a server with other log-in pages has ended the session.
+ * Returns the renewed session. The library has read the account's document before renewing, so `aud` names the
+ * account's present server. A server with other log-in pages has ended the session.
  */
 function renewedOAuth(
   credentials: OAuthCredentials,
@@ -185,7 +185,7 @@ function renewedOAuth(
   tools: NetworkTools,
 ): CredentialsOutcome {
   const { scope, aud } = session.tokenSet;
-  // A permission was taken back since.
+  // A permission has been withdrawn since.
   if (!allowsPosting(scope.split(" "))) return renewalRejected("permission_missing", scope);
   const pds = originOf(aud) ?? credentials.pds;
   const accessExpiresAt = accessEnd(session, tools.now());
@@ -205,7 +205,7 @@ function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): Cre
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
 
-/** Ends the session at the authorisation server; best effort. */
+/** Tries to end the session at the authorisation server. */
 export async function endOAuth(credentials: OAuthCredentials, tools: NetworkTools): Promise<void> {
   const client = await openWith(credentials, tools);
   await client?.library.revoke(credentials.did);

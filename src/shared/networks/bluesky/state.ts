@@ -11,21 +11,21 @@ const remoteVideo = objectShape(() => ({
   jobId: z.string(),
   alt: z.string(),
   aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
-  /** Made of a moving image. */
+  /** Made from an animated image. */
   isGif: z.boolean().optional(),
 }));
-/** A video that the video service works on, and what the post says of it. */
+/** A video that the video service works on, and how the post shows it. */
 export type RemoteVideo = ShapeOf<typeof remoteVideo>;
 
 const remoteOf = readerOf(() => ({
   rkey: z.string(),
   createdAt: z.string(),
-  /** As it is sent: kept whole, because a repeat is harmless only under the same key and with identical content. */
+  /** As it is sent, stored as a whole: a repeat is harmless only under the same key and with identical content. */
   record: z.record(z.string(), z.unknown()).optional(),
   video: remoteVideo().optional(),
-  /** When the network's loss of uploads last made the leg start over. */
+  /** When the leg last started over because the network had lost uploads. */
   reuploadedAt: z.iso.datetime().optional(),
-  /** When the video service was last given the video again, because it could not process it. */
+  /** When the video service last got the video again, because it could not process it. */
   remadeAt: z.iso.datetime().optional(),
 }));
 export type Remote = ReturnType<typeof remoteOf>;
@@ -46,8 +46,8 @@ export function begin(leg: { readonly key: string; readonly now: Date }): Remote
 const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
 
 /**
- * Returns a timestamp identifier: 53 bits of microseconds and 10 bits of clock id, written so that text order is time
- * order (https://atproto.com/specs/tid).
+ * Returns a timestamp identifier: 53 bits of microseconds and 10 bits of clock id, in a form in which text order is
+ * time order (https://atproto.com/specs/tid).
  */
 export function timestampId(microseconds: bigint, clockId: number): string {
   const digits = ((microseconds << 10n) | BigInt(clockId)).toString(32).padStart(13, "0");
@@ -75,7 +75,7 @@ const privateKey = shape(() =>
 );
 
 const sessionShape = objectShape(() => ({
-  /** Every call is signed with it (RFC 9449): the tokens are worth nothing without. */
+  /** Every call is signed with it (RFC 9449). The tokens are worthless without it. */
   dpopJwk: privateKey(),
   authMethod: z.looseObject({ method: z.string() }),
   tokenSet: z.looseObject({
@@ -89,7 +89,7 @@ const sessionShape = objectShape(() => ({
     expires_at: z.string().optional(),
   }),
 }));
-/** What the OAuth library keeps of an authorisation, as it wants it back. */
+/** The OAuth library's data about an authorisation, in its own form. */
 export type OAuthSessionData = ShapeOf<typeof sessionShape>;
 
 const oauthOf = readerOf(() => ({
@@ -121,8 +121,8 @@ export function accessTokenOf(credentials: Credentials): string {
 }
 
 /**
- * Tells a session from others of the account: each link opens one of its own, and ends none but its own. By its first
- * tokens, whose successors are of the same session.
+ * Identifies a session among others of the account, because each link opens its own and ends only its own. The id
+ * derives from its first tokens, whose successors are of the same session.
  */
 export function sessionIdOf(credentials: Credentials): string {
   const token = isOAuth(credentials)
@@ -131,7 +131,7 @@ export function sessionIdOf(credentials: Credentials): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** Returns the library's session data, new or stored; undefined if we can't work with it. */
+/** Parses the library's session data, new or stored. Undefined if we can't work with it. */
 export function readOAuthSession(data: unknown): OAuthSessionData | undefined {
   return sessionShape().safeParse(data).data;
 }

@@ -31,15 +31,15 @@ export interface UploadedImage {
   readonly aspectRatio: { readonly width: number; readonly height: number } | null;
 }
 
-/** A video or a moving image, which `video.ts` uploads. */
+/** A video or an animated image, which `video.ts` uploads. */
 export interface OpenedVideo {
   readonly file: MediaFile;
   readonly alt: string;
 }
 
 /**
- * Fetches the leg's files one by one and uploads each: the same bytes make the same blob, so a repeat is harmless.
- * `isStill`: what moves is uploaded as the image that its first picture is; `isAgain`: the server refused the first ones.
+ * Fetches the leg's files one by one and uploads each. The same bytes make the same blob, so a repeat is harmless.
+ * `isStill`: an animation is uploaded as its first frame. `isAgain`: the server refused the first uploads.
  */
 export async function uploadMedia(
   leg: Leg,
@@ -120,7 +120,7 @@ export function videoEmbed(
     video: blob,
     ...(description === "" ? {} : { alt: description }),
     ...(aspectRatio === null ? {} : { aspectRatio }),
-    // Clients then play it without sound or controls, over and over.
+    // Clients then play it without sound or controls, in a loop.
     ...(isGif === true ? { presentation: "gif" } : {}),
   };
 }
@@ -133,7 +133,7 @@ export function imagesEmbed(files: readonly UploadedImage[]): Embed {
         $type: "app.bsky.embed.gallery#image",
         image: blob,
         alt,
-        // Required here; only a hint for the space that a client keeps free.
+        // Required here, but only a hint for the space that a client reserves.
         aspectRatio: aspectRatio ?? { width: 1, height: 1 },
       })),
     };

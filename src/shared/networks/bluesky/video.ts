@@ -25,7 +25,7 @@ export type VideoStep =
   | TryLater
   | Rejected;
 
-/** When to go on, and whether that is to ask for the state of work that goes well. */
+/** When to continue, and whether that is to ask about work that goes well. */
 type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
 type Shown = Omit<RemoteVideo, "jobId">;
 
@@ -77,7 +77,7 @@ const SERVICE = "https://video.bsky.app";
 const SERVICE_DID = "did:web:video.bsky.app";
 const UPLOAD_METHOD = "com.atproto.repo.uploadBlob";
 const LIMITS_METHOD = "app.bsky.video.getUploadLimits";
-/** The service works on with the token when the upload is over. */
+/** The service continues with the token after the upload. */
 const TOKEN_SECONDS = 1800;
 const UPLOAD_TIMEOUT_MS = 120_000;
 const POLL_SECONDS = 5;
@@ -85,7 +85,7 @@ const POLL_SECONDS_OUTAGE = 20;
 const POLL_SECONDS_MAX = 600;
 
 const job = objectShape(() => ({
-  // Both are there and empty where no job was made of an upload.
+  // Both exist and are empty when an upload made no job.
   jobId: spare(z.string().min(1)),
   state: spare(z.string().min(1)),
   failureCode: spare(z.string()),
@@ -94,12 +94,12 @@ const job = objectShape(() => ({
   message: spare(z.string()),
 }));
 type Job = ShapeOf<typeof job>;
-/** The service answers an upload with the bare status, its lexicon wraps it. */
+/** The service answers an upload with the bare status, but its lexicon wraps it. */
 const jobAnswer = shape(() =>
   z.union([z.object({ jobStatus: job() }).transform((one) => one.jobStatus), job()]),
 );
 
-/** What the service goes by, beside the type, is the end of the name. */
+/** Besides the type, the service uses the end of the name. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/quicktime": "mov",
   "video/webm": "webm",
@@ -129,7 +129,7 @@ async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoS
   } as const;
   const answer = await exchange(tools, request);
   if (isAway(answer)) return undefined;
-  // What was uploaded before is an error by its status, and the wanted answer by its content.
+  // For a file that was uploaded before, the status is an error, but the content is the wanted answer.
   const { data: status } = jobAnswer().safeParse(answer.json());
   const step = status && stepOf(status, shown);
   if (step !== undefined || answer.status === 401 || answer.status === 403) return step;
@@ -138,15 +138,13 @@ async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoS
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
 }
 
-/**
- * Returns the wait that the service asks for, but never the rest of a day: reading a status costs the account nothing.
- */
+/** Returns the wait that the service asks for, but never the rest of a day: reading a status costs nothing. */
 function pause(answer: HttpResponse, tools: NetworkTools): number {
   const { retryAfterSeconds } = classify(answer, tools.now());
   return Math.min(Math.max(retryAfterSeconds ?? 0, POLL_SECONDS_OUTAGE), POLL_SECONDS_MAX);
 }
 
-/** Failures that are of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
+/** Failures of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
 const OF_FILE: readonly string[] = ["validation_failure", "pds_upload_unsupported_blob_size"];
 
 /** Returns what a job's status means for the leg; undefined where it says nothing of a job. */
@@ -170,14 +168,14 @@ function stepOf({ jobId, state, blob, ...job }: Job, shown: Shown): VideoStep | 
 }
 
 /**
- * Returns whether the service refuses an account whose e-mail address is not confirmed: with its limits, and with an
- * upload (https://github.com/bluesky-social/atproto/issues/3097).
+ * Reports whether the service refuses an account with an unconfirmed e-mail address. It does so with its limits, and
+ * after an upload (https://github.com/bluesky-social/atproto/issues/3097).
  */
 function isUnconfirmed(error: string, message = ""): boolean {
   return /confirm|verif/i.test(`${error} ${message}`);
 }
 
-/** Returns whether there was no answer, one of a proxy, or one of a server without such a service. */
+/** Reports whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
 }
@@ -196,7 +194,7 @@ async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed"
   const answer = await exchange(as.tools, request);
   if (isAway(answer)) return undefined;
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
-  // The upload itself is checked anyway: a limit that can't be read need not stop it.
+  // The upload itself is checked anyway, so a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return "allowed";
   const { error = "DailyLimitExceeded", message } = limits;
   const code = isUnconfirmed(error, message) ? "account_restricted" : "quota_exceeded";
@@ -223,13 +221,13 @@ async function vouch(
   const token = inForm(() => z.object({ token: z.string().min(1) }))(answer)?.token;
   if (token !== undefined) return token;
   const classified = await classifyFor(answer, as);
-  // A token that ended, or an account that is locked, would stop a plain upload as well.
+  // A token that ended, or a locked account, would stop a direct upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
   const isLocked = classified.code === "account_restricted" || hasLeft(classified);
   return isOfAccount || isLocked ? unpublished(classified, 0) : undefined;
 }
 
-/** Returns whether the account is on another server by now. */
+/** Reports whether the account is now on another server. */
 function hasLeft({ code, networkCode }: Classified): boolean {
   return code === "connection_needs_reauth" && /Deactivated|NotFound/.test(networkCode ?? "");
 }

@@ -5,26 +5,26 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import type { NetworkTools } from "./tools.ts";
 
 /**
- * What an answer means for the leg: `refuse` that it ends, `later` that the call may be repeated, `at_once` that it may
- * with fresh credentials; `prepare_again` that an upload is gone; `doubt` that the answer says nothing.
+ * What an answer means for the leg. `refuse`: the leg ends. `later`: the call may be repeated. `at_once`: it may be
+ * repeated with new credentials. `prepare_again`: an upload is gone. `doubt`: the answer says nothing.
  */
 type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
 
-/** What a signal means: the outcome of a row of a network's error table. */
+/** What a signal means: the outcome in a row of a network's error table. */
 export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
   /**
-   * Whether it proves that nothing was published, because the network's documents or its source say that the request is
-   * turned down before anything is carried out. Absent where nothing says so: the call is then looked up.
+   * Whether it proves that nothing was published, because the network's documents or source say that the request is
+   * refused before anything is done. Without that, the call is looked up.
    */
   readonly isProof?: true;
   readonly rule?: string;
-  /** What is wrong, if it is known better than by the code; absent: the code's words. */
+  /** What is wrong, if it is known more exactly than by the code. The default is the code's text. */
   readonly message?: string;
-  /** What to do about it, if this signal has a remedy of its own; absent: the code's. */
+  /** What to do, if this signal has a remedy of its own. The default is the code's. */
   readonly remediation?: string;
-  /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */
+  /** The HTTP status of a refusal that the network's table doesn't have. A person has to review it. */
   readonly unmappedStatus?: number;
 }
 
@@ -40,7 +40,7 @@ const WAIT_SECONDS_MAX = 24 * 3600;
 
 const BURST_SECONDS_MAX = 3600;
 
-/** Numbers above this are points in time, numbers below it durations: both are in use for the same headers. */
+/** Larger numbers are points in time, smaller ones durations, because the same headers have both. */
 const UNIX_SECONDS_MIN = 1_000_000_000;
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -67,7 +67,7 @@ export async function exchange(
   }
 }
 
-/** Returns the network's own words for the timeline: shortened and without secrets. */
+/** Returns the network's own words for the timeline, shortened and without secrets. */
 export function noteOf(text: string): string {
   let note = text;
   for (const [pattern, replacement] of SECRETS) note = note.replace(pattern, replacement);
@@ -75,8 +75,8 @@ export function noteOf(text: string): string {
 }
 
 /**
- * Returns whether an answer is a web page. A page of a proxy or firewall in front of the network says nothing about what
- * the network did.
+ * Reports whether an answer is a web page. A page of a proxy or firewall in front of the network says nothing about
+ * what the network did.
  */
 export function isHtml(response: HttpResponse): boolean {
   const contentType = response.headers["content-type"] ?? "";
@@ -85,15 +85,15 @@ export function isHtml(response: HttpResponse): boolean {
   );
 }
 
-/** Such a page with a status of the request itself speaks for the network all the same. */
+/** Even on such a page, these statuses are about the request itself. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 
-/** Returns whether a proxy or firewall answered instead of the network, so that what the network did is unknown. */
+/** Reports whether a proxy or firewall answered instead of the network, so that the outcome is unknown. */
 export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
 }
 
-/** Seconds to wait by the first of the headers that is there: a duration, unix seconds or a date. */
+/** Returns the seconds to wait by the first header that exists: a duration, Unix seconds or a date. */
 export function waitSeconds(
   response: HttpResponse,
   headers: readonly string[],
@@ -112,7 +112,7 @@ export function waitSeconds(
 }
 
 /**
- * Turns a long wait into `quota_exceeded`: the account's allowance is used up, and no attempt before its end can
+ * Turns a long wait into `quota_exceeded`, because the account's allowance is used up and no earlier attempt can
  * succeed.
  */
 export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
@@ -121,8 +121,8 @@ export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
 }
 
 /**
- * Returns the meaning of a refusal with the wait that its headers ask for. The network's reset header is on every answer: it
- * means a wait only where too many calls were the reason.
+ * Returns the meaning of a refusal with the wait that its headers ask for. The network's reset header is on every
+ * answer, and only means a wait after too many calls.
  */
 export function withWait(row: ErrorRow, answer: HttpResponse, reset: string, now: Date) {
   const isThrottled = answer.status === 429;
@@ -131,14 +131,14 @@ export function withWait(row: ErrorRow, answer: HttpResponse, reset: string, now
   return { ...withQuota(row, seconds), retryAfterSeconds };
 }
 
-/** Returns what an answer says that is in none of the network's own forms; nothing of a web page. */
+/** Returns the text of an answer in none of the network's own forms, or nothing for a web page. */
 export function otherText(answer: HttpResponse): string {
   return isHtml(answer) ? "" : answer.text().slice(0, TEXT_CHARACTERS_MAX);
 }
 
 const TEXT_CHARACTERS_MAX = 2000;
 
-/** What an answer says of its reason, read out of the network's own envelope. */
+/** What an answer says about its reason, read from the network's own envelope. */
 export interface Signal {
   readonly status: number;
   readonly code?: string | number | undefined;
@@ -149,14 +149,14 @@ export interface Signal {
   readonly message: string;
 }
 
-/** Far more than any network says; a federated server may say anything, and a pattern of two words is quadratic. */
+/** Far more than any network says. A federated server may say anything, and a pattern of two words is quadratic. */
 const MESSAGE_CHARACTERS_MAX = 2000;
 
-/** Everything that is given has to fit. */
+/** A pattern. Everything that it names has to match. */
 interface SignalPattern {
   readonly status?: number;
   readonly code?: string | number;
-  /** Codes from the one to the other. */
+  /** Codes from the first to the last. */
   readonly codes?: readonly [number, number];
   readonly subcode?: number;
   readonly field?: RegExp;
@@ -184,7 +184,7 @@ function rank({ code, codes, subcode, field, isTransient, message }: SignalPatte
   return hasWords ? 6 : 7;
 }
 
-/** Makes the table. Rows of the same rank keep their order: the first that fits wins. */
+/** Makes the table. Rows of the same rank keep their order, and the first that matches wins. */
 export function errorTable(...parts: readonly (readonly TableRow[])[]): ErrorTable {
   return parts.flat().toSorted((one, other) => rank(one.signal) - rank(other.signal));
 }
@@ -213,7 +213,7 @@ export function findRow(table: ErrorTable, signal: Signal): ErrorRow | undefined
 
 /**
  * Returns the meaning of a signal. An unknown refusal (4xx) counts as permanent and is marked for review, because
- * repeating it helps nobody. Any other unknown answer proves nothing and means `doubt`.
+ * repeating it doesn't help. Any other unknown answer proves nothing and means `doubt`.
  */
 export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): ErrorRow {
   const found = findRow(table, signal);
@@ -226,27 +226,27 @@ export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): Error
 
 type More = Omit<ErrorRow, "code" | "effect">;
 
-/** Returns the meaning of a refusal after which the network is asked what became of the call. */
+/** Makes the meaning of a refusal after which the outcome of the call is looked up. */
 export function refused(code: LegErrorCode, more: More = {}): ErrorRow {
   return { code, effect: "refuse", ...more };
 }
 
-/** Returns the meaning of a refusal which proves that nothing was published: its table names the source. */
+/** Makes the meaning of a refusal that proves that nothing was published. Its table names the source. */
 export function unread(code: LegErrorCode, more: More = {}): ErrorRow {
   return { code, effect: "refuse", isProof: true, ...more };
 }
 
-/** Returns rows that give several signals the same meaning. */
+/** Makes rows that give several signals the same meaning. */
 export function rows(meaning: ErrorRow, ...signals: readonly SignalPattern[]): TableRow[] {
   return signals.map((signal) => ({ signal, ...meaning }));
 }
 
-/** Returns rows that give several subcodes the same meaning, whatever code they come with. */
+/** Makes rows that give several subcodes the same meaning, with any code. */
 export function subcodes(meaning: ErrorRow, ...numbers: readonly number[]): TableRow[] {
   return numbers.map((subcode) => ({ signal: { subcode }, ...meaning }));
 }
 
-/** Returns rows that give several codes the same meaning. */
+/** Makes rows that give several codes the same meaning. */
 export function codes(meaning: ErrorRow, ...list: readonly (string | number)[]): TableRow[] {
   return list.map((code) => ({ signal: { code }, ...meaning }));
 }
@@ -256,7 +256,7 @@ export function oauthError(answer: HttpResponse): string | undefined {
   return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
 }
 
-/** An id as a network writes it, in text or as a whole number. Of anything else the text would name nothing. */
+/** An id as a network writes it, as text or as a whole number. The text of anything else would be no id. */
 export const idShape = shape(() =>
   z.union([z.string().min(1), z.number().int().nonnegative().transform(String)]),
 );
@@ -272,7 +272,7 @@ export const numberShape = shape(() =>
   ]),
 );
 
-/** Returns the `id`, as text, of what a call made or found; undefined where it did not. */
+/** Returns the `id`, as text, of what a call made or found. Undefined without one. */
 export function readMade(answer: HttpResponse): string | undefined {
   if (answer.status !== 200) return undefined;
   return z.object({ id: idShape() }).safeParse(answer.json()).data?.id;

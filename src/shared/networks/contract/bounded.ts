@@ -5,41 +5,41 @@ import { withoutMarks } from "./text.ts";
 import type { TryLater } from "./outcome.ts";
 
 /*
- * Every answer of a network is stored, logged and shown, and a server of a federated network answers what it likes. So
- * everything that the steps of a network hand over is bounded here, once for all of them: words are cut, and what has
- * no meaning once it is cut is refused.
+ * Every answer of a network is stored, logged and shown, and a server of a federated network may answer anything. So
+ * everything that the steps of a network return is limited here: texts are cut, and values that mean nothing after a
+ * cut are refused.
  */
 
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
 const ID_CHARACTERS_MAX = 500;
 const NOTE_CHARACTERS_MAX = 500;
-/** Longest `state` that a callback may bring back. */
+/** Maximum length of the `state` in a callback. */
 const STATE_CHARACTERS_MAX = 200;
 const SCOPES_MAX = 100;
 const CANDIDATES_MAX = 500;
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
-/** The limit for what a network keeps of a leg or an account, which is small. No server that works sends more. */
+/** Maximum length of a network's data about a leg or an account, which is small. No working server sends more. */
 const DATA_CHARACTERS_MAX = 100_000;
 
 const cut = (text: string, charactersMax: number) => text.slice(0, charactersMax).toWellFormed();
-/** Bounds a name, which people see on our pages and on those of customers. */
+/** Limits a name, which people see on our pages and on those of customers. */
 const name = (text: string) => withoutMarks(cut(text, NAME_CHARACTERS_MAX));
 const isId = (id: string) => id !== "" && id.length <= ID_CHARACTERS_MAX;
 
-/** Returns whether data of a network are small enough to be stored. */
+/** Reports whether data of a network are small enough to be stored. */
 export function isStorable(data: NetworkData): boolean {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }
 
-/** Returns the text if it is a web address: pages show it as a link, and a server of a federated network chose it. */
+/** Returns the text if it is a web address. Pages show it as a link, and a server of a federated network chose it. */
 function webAddress(text: string | null, protocols: readonly string[]): string | null {
   if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
   return protocols.includes(new URL(text).protocol) ? text : null;
 }
 
 /**
- * Returns an account as a server described it, bounded for storage and safe to show; undefined when it is too large.
+ * Returns an account as a server described it, limited for storage and safe to show. Undefined when it is too large.
  */
 export function boundedAccount(account: Account): Account | undefined {
   if (!isId(account.id)) return undefined;
@@ -58,14 +58,14 @@ function boundedTime(time: string | null): string | null {
   return Number.isNaN(Date.parse(time)) ? null : time;
 }
 
-/** Returns the wait in seconds, of a day at most. */
+/** Returns the wait in seconds, at most a day. */
 function boundedWait(seconds: number): number {
   return Math.min(Math.max(seconds || 0, 0), WAIT_SECONDS_MAX);
 }
 
 const words = (charactersMax: number) => (text: string | null) => text && cut(text, charactersMax);
 
-/** How the fields of an outcome, and of its failure, are bounded; others are left as they are. */
+/** How the fields of an outcome and its failure are limited. Other fields stay unchanged. */
 const BOUNDS: Readonly<Record<string, (value: never) => unknown>> = {
   failure: boundedFields,
   networkCode: words(NAME_CHARACTERS_MAX),
@@ -85,22 +85,22 @@ function boundedFields<Of extends object>(of: Of): Of {
     const bound = value === undefined ? undefined : BOUNDS[name];
     return [name, bound === undefined ? value : bound(value as never)] as const;
   });
-  // Safe: what bounds a field returns one of its values.
+  // Safe: a field's limit returns a value of the field.
   return Object.fromEntries(fields) as Of;
 }
 
-/** The result of a step that published nothing and whose answer can't be kept. */
+/** The result of a step that published nothing and whose answer can't be stored. */
 const tooLarge: TryLater = {
   kind: "try_later",
   failure: { code: "network_unavailable", networkCode: "answer_too_large" },
 };
 
-/** What an outcome has stored. */
+/** The fields of an outcome that are stored. */
 const DATA: readonly string[] = ["remote", "state", "credentials", "limits"];
-/** Outcomes that say as much without it. */
+/** Outcomes that mean the same without these fields. */
 const SPARES_DATA: readonly unknown[] = ["try_later", "in_doubt"];
 
-/** Returns an outcome without what is too large; `tooLarge` where it means nothing without. */
+/** Returns an outcome without data that is too large, or `tooLarge` when it means nothing without. */
 function boundedOutcome(outcome: Readonly<Record<string, unknown>>): object {
   const isKept = ([name, value]: readonly [string, unknown]) =>
     // Safe: these fields have data.

@@ -12,15 +12,15 @@ import { comparable } from "./text.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /*
- * No network knows a comment again, so that one is sent at most once. After a lost answer the comments of the post are
- * listed. Only their presence proves something: a list may show a comment late, or hide it. A refusal does not prove that
- * nothing was written either, except where the network's error table says so: it counts once the list shows nothing.
+ * No network recognises a repeated comment, so it is sent at most once. After a lost answer, the comments of the post
+ * are listed. Only finding it proves something, because a list may show a comment late or hide it. A refusal doesn't
+ * prove that nothing was written, unless the error table says so. It counts once the list shows nothing.
  */
 
 /** When the comments are listed after a call, in seconds. */
 const LOOKS = [5, 30, 120] as const;
 const [FIRST_LOOK] = LOOKS;
-/** Clocks differ: a comment may seem a little older than the call that wrote it. */
+/** Clocks differ, so a comment may seem a little older than the call that wrote it. */
 const CLOCK_SKEW_MS = 60_000;
 
 /** What a list of the post's comments came to. */
@@ -39,11 +39,11 @@ interface Comment<Call> {
   readonly read: (answer: HttpResponse, call: Call) => Done | undefined;
   /** Returns what any other answer means, to a comment and to a list. */
   readonly classify: (answer: HttpResponse, call: Call) => Classified | Promise<Classified>;
-  /** Returns whether an answer says that there is no such post. */
+  /** Reports whether an answer says that there is no such post. */
   readonly isNoPost: (classified: Classified) => boolean;
-  /** Asks for the newest comments of the post. */
+  /** Requests the newest comments of the post. */
   readonly list: (call: Call) => Promise<HttpResponse | HttpFailure>;
-  /** The field of such an answer that has the comments. */
+  /** The field of the answer that has the comments. */
   readonly listedIn: "data" | "elements";
   /** Returns a listed comment if it is the call's: no older than `sinceMs`, by the account, in these words. */
   readonly own: (entry: unknown, call: Call, sinceMs: number) => Done | undefined;
@@ -53,7 +53,7 @@ interface Comment<Call> {
 
 type Refusal = Extract<FollowUpOutcome, { kind: "rejected" | "try_later" | "not_there_yet" }>;
 
-/** A refusal as it is kept until the list has shown what became of the call. It is about that call alone. */
+/** A refusal, stored until the list has shown the outcome of the call. It is about that call alone. */
 const keptShape = objectShape(() => ({
   refusal: z.object({
     kind: z.enum(["rejected", "try_later", "not_there_yet"]),
@@ -62,7 +62,7 @@ const keptShape = objectShape(() => ({
   }),
 }));
 
-/** Returns a first comment below a post, written at most once. */
+/** Makes the steps of a first comment below a post, written at most once. */
 export function comment<Credentials, Remote>(
   own: Comment<OwnFollowUp<Credentials, Remote>>,
 ): OwnSteps<Credentials, Remote> {
@@ -110,7 +110,7 @@ async function lookFor<Credentials, Remote>(
   return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
 }
 
-/** Returns whether nothing will ever say more of a refusal. One that allows a repeat is then not enough. */
+/** Reports whether nothing will say more than this refusal. One that allows a repeat is then not enough. */
 function isLastWord({ kind }: Refusal, canTell = true): boolean {
   return !canTell && kind !== "try_later";
 }
@@ -123,7 +123,7 @@ function refusalOf(classified: Classified, isNoPost: boolean): Refusal {
   return { kind: "not_there_yet", failure };
 }
 
-/** Returns a doubt to look into. `state` replaces what an earlier attempt kept. */
+/** Returns an unknown outcome to look up. `state` replaces what an earlier attempt stored. */
 function inDoubt(failure: LegFailure, state: FollowUp["state"] = {}): FollowUpOutcome {
   const unknown = { ...failure, code: "outcome_unknown" } as const;
   return { kind: "in_doubt", failure: unknown, pollAfterSeconds: FIRST_LOOK, state };
@@ -148,7 +148,7 @@ function decide(look: Exclude<Look, Done>, refusal: Kept, ageSeconds: number): F
     return refusal?.kind === "rejected"
       ? { kind: "rejected", failure: refusal.failure }
       : unknowable("the comments of the post can't be listed");
-  // Where there is no post, there is no comment.
+  // Without a post, there is no comment.
   if (look.kind === "no_post" && refusal?.kind === "not_there_yet")
     return { kind: "may_perform", failure: refusal.failure };
   const next = LOOKS.find((seconds) => seconds > ageSeconds);

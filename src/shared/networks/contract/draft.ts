@@ -1,6 +1,6 @@
 import type { MediaFacts } from "./media.ts";
 
-/** JSON that only the network itself reads: it parses what it once wrote with a schema of its own. */
+/** JSON that only the network itself reads. It parses what it once wrote with a schema of its own. */
 export type NetworkData = Readonly<Record<string, unknown>>;
 
 /** Texts by name, such as the fields of a form. */
@@ -11,7 +11,7 @@ export interface MediaItem {
   readonly altText: string | null;
 }
 
-/** What one leg is to say: the post's text and media after the network's own `platformOptions` were applied. */
+/** The content of one leg: the post's text and media after applying the network's own `platformOptions`. */
 export interface LegDraft {
   readonly text: string;
   readonly media: readonly MediaItem[];
@@ -39,8 +39,8 @@ export function mediaKindOf(url: string): MediaKind | undefined {
 }
 
 /**
- * Returns what `check` says of a draft's files by their names, where some of the names tell nothing; undefined if that
- * depends on whether those are images or videos.
+ * Returns what `check` finds about a draft's files by their names, if some names don't tell. Undefined if that depends
+ * on whether those are images or videos.
  */
 export function checkNames<T>(
   { media }: LegDraft,
@@ -55,10 +55,10 @@ export function checkNames<T>(
 
 export type FileKind = "image" | "video" | "audio" | "document";
 
-/** Returns a file's kind by its content type. Any file that is no image, video or audio is a document. */
+/** Returns a file's kind by its content type. A file that is no image, video or audio is a document. */
 export function kindOfType(contentType: string): FileKind {
   const [kind] = /^(?:image|video|audio)(?=\/)/.exec(contentType) ?? [];
-  // Safe: the pattern matches these alone.
+  // Safe: the pattern matches only these.
   return (kind as FileKind | undefined) ?? "document";
 }
 
@@ -69,8 +69,8 @@ export function mediaKindOfType(contentType: string): MediaKind {
 }
 
 /**
- * Returns the kinds of a draft's files: by their bytes if they were read, by their names if not. A file of which
- * neither is known counts as an image.
+ * Returns the kinds of a draft's files: by their bytes if they were read, or else by their names. A file of unknown
+ * kind counts as an image.
  */
 export function kindsOf(
   { media }: LegDraft,
@@ -84,7 +84,7 @@ export function kindsOf(
 
 const SHARED_FIELDS: readonly string[] = ["text", "mediaUrls", "altTexts"];
 
-/** Returns the field of the request that a draft's text or media came from, or that has an option of the network. */
+/** Returns the field of the request from which a draft's text or media came, or that has an option of the network. */
 export function fieldOf(network: string, { options }: LegDraft, name: string): string {
   const isShared = SHARED_FIELDS.includes(name) && options[name] === undefined;
   return isShared ? name : `platformOptions.${network}.${name}`;

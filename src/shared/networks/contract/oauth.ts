@@ -12,7 +12,7 @@ import type { NetworkTools } from "./tools.ts";
 
 type CallbackErrors = Readonly<Record<string, LinkErrorCode>>;
 
-/** What comes back with the browser instead of a code; all but a refusal is about our app and not about the person. */
+/** Errors that come back with the browser instead of a code. All but a refusal concern our app, not the person. */
 const CALLBACK_ERRORS: CallbackErrors = {
   access_denied: "access_denied",
   invalid_client: "network_unavailable",
@@ -38,7 +38,7 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   permission_missing: "permission_missing",
   rate_limited: "rate_limited",
   quota_exceeded: "rate_limited",
-  // A fresh token or code that is refused was used up or taken back on the way.
+  // A new token or code that is refused was used or revoked on the way.
   connection_needs_reauth: "access_denied",
 };
 
@@ -47,7 +47,7 @@ export function refusedLink({ code, networkCode, note }: Classified): LinkFailur
   return linkFailed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
 }
 
-/** Returns a failure if a needed scope was not granted: on some pages a person may decline them one by one. */
+/** Returns a failure if a needed scope was not granted. On some pages a person may decline them one by one. */
 export function lacking(
   needed: readonly string[],
   granted: readonly string[],
@@ -56,7 +56,7 @@ export function lacking(
   return missing.length > 0 ? linkFailed("permission_missing", missing.join(" ")) : undefined;
 }
 
-/** Returns the request that posts a form to an authorisation server. */
+/** Makes the request that posts a form to an authorisation server. */
 export function formRequest(
   url: string,
   fields: Readonly<Record<string, string | undefined>>,
@@ -70,7 +70,7 @@ export function formRequest(
       "accept-language": "en",
       "content-type": "application/x-www-form-urlencoded",
     },
-    // Safe: what is undefined was left out.
+    // Safe: undefined values were left out.
     body: new URLSearchParams(given as [string, string][]).toString(),
   };
 }
@@ -99,10 +99,10 @@ export function redirectTo(
 
 interface LinkStep<Found> {
   readonly request: HttpRequest;
-  /** Returns what an answer holds; undefined where it is not what was asked for. */
+  /** Returns the contents of an answer, or undefined when it isn't the expected one. */
   readonly read: (answer: HttpResponse) => Found | undefined;
   readonly refuse: (answer: HttpResponse) => LinkFailure | Promise<LinkFailure>;
-  /** Error code of a call without an answer; absent: `network_unavailable`. */
+  /** Error code of a call without an answer. The default is `network_unavailable`. */
   readonly unreachable?: LinkErrorCode;
 }
 
@@ -124,19 +124,19 @@ export interface Returned<Flow> {
   readonly tools: NetworkTools;
 }
 
-/** A network's own part of what follows when its page has led back. */
+/** A network's own part of the steps after its page has led back. */
 interface CodeFlow<Flow, Grant extends object, Linked, Code> {
   readonly flowOf: (data: NetworkData) => Flow;
   /** Returns the code that came back, or why there is none. */
   readonly codeOf: (callback: OAuthCallback, flow: Flow) => Code;
   /** Exchanges the code for tokens. */
   readonly redeem: (returned: Returned<Flow>) => Promise<Grant | LinkFailure>;
-  /** Returns a failure if the grant lacks what publishing needs; absent: `link` looks. */
+  /** Returns a failure if the grant lacks what publishing needs. By default, `link` checks this. */
   readonly lacking?: (grant: Grant, flow: Flow) => LinkFailure | undefined;
   readonly link: (grant: Grant, returned: Returned<Flow>) => Promise<Linked>;
 }
 
-/** Returns the step that finishes a code flow: the code, its tokens, their scopes, the account. */
+/** Makes the step that finishes a code flow: the code, its tokens, their scopes, the account. */
 export function finishCode<
   Flow,
   Grant extends object,
@@ -158,17 +158,16 @@ export function finishCode<
   };
 }
 
-/** Returns whether a step of linking failed. */
 export function isLinkFailure(found: object): found is LinkFailure {
   return "kind" in found && found.kind === "failed";
 }
 
-/** What is wrong with our app, and not with a code or token. */
+/** Errors of our app, and not of a code or token. */
 export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];
 
 /**
- * Returns what tells the meaning of a refused renewal (RFC 6749, section 5.2): the refresh token is of no use, or our app
- * is refused. `classify` says what any other answer means.
+ * Interprets a refused renewal (RFC 6749, section 5.2): the refresh token is useless, or our app is refused. `classify`
+ * interprets any other answer.
  */
 export function refusedRenewal(classify: (answer: HttpResponse, now: Date) => Classified) {
   return (answer: HttpResponse, now: Date): Classified => {
@@ -191,9 +190,9 @@ export function renewalRejected(
 
 interface Renewal {
   readonly isDue: boolean;
-  /** Whether the token serves on for a while where it can't be renewed. */
+  /** Whether the token can still be used for a while when it can't be renewed. */
   readonly isUsable: boolean;
-  /** Returns whether it serves on after such an outcome; absent: after those that may pass. */
+  /** Reports whether it can still be used after this outcome. By default, after temporary ones. */
   readonly servesOn?: (outcome: CredentialsOutcome) => boolean;
 }
 

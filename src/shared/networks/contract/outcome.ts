@@ -32,7 +32,7 @@ export interface TryLater extends Proof {
   readonly retryAfterSeconds?: number;
 }
 
-/** The network says that it did not publish. Another attempt would be refused, too. */
+/** The network says that it did not publish. Another attempt would be refused too. */
 export interface Rejected extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
@@ -54,7 +54,7 @@ export type PrepareOutcome =
 
 export type PublishOutcome =
   | Published
-  /** What `prepare` made is gone or not usable yet. `remote` is what to prepare again from. */
+  /** What `prepare` made is gone or can't be used yet. `remote` is the state to prepare from again. */
   | {
       readonly kind: "prepare_again";
       readonly isProof?: true;
@@ -94,13 +94,13 @@ type Unsettled =
 export type LookUpOutcome =
   | Published
   /**
-   * `perform` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
-   * published, so that a failure from here on is a plain one.
+   * `perform` may be called (again), because a repeat is harmless. `isAbsent` says more: no earlier call published
+   * anything, so that a later failure is final.
    */
   | {
       readonly kind: "may_perform";
       readonly isAbsent: boolean;
-      /** Why the call has to be repeated, if its network said so: what the leg ends with if no attempt is left. */
+      /** Why the call has to be repeated, if the network said so. The leg ends with it if no attempt is left. */
       readonly failure?: LegFailure;
     }
   | Unsettled;
@@ -116,11 +116,11 @@ export type FollowUpOutcome =
       readonly failure: LegFailure;
       readonly retryAfterSeconds?: number;
     }
-  /** Nothing was changed, or a repeat is harmless: call `perform` again later. */
+  /** Nothing was changed, or a repeat is harmless. Call `perform` again later. */
   | TryLater
   /** Nothing was changed, and no repeat would change that. */
   | Rejected
-  /** The call may have had its effect: call `lookUp` before anything else. `state` is kept for it. */
+  /** The call may have had its effect. Call `lookUp` before anything else. `state` is stored for it. */
   | {
       readonly kind: "in_doubt";
       readonly failure: LegFailure;
@@ -144,12 +144,12 @@ export type CredentialsOutcome =
   | TryLater
   | Rejected;
 
-/** What a network says of its limits for an account: they may change long after it was linked. */
+/** The limits that a network states for an account. They may change long after it was linked. */
 export type LimitsOutcome =
   | {
       readonly kind: "read";
       readonly limits: NetworkData;
-      /** What operators should look at: documents leave open, or say otherwise, what the network answered. */
+      /** Points for operators to review: the answer differs from the documents, or they don't cover it. */
       readonly doubts?: readonly string[];
     }
   | TryLater
@@ -194,7 +194,7 @@ function withWait({ retryAfterSeconds }: Pick<Classified, "retryAfterSeconds">) 
   return retryAfterSeconds === null ? {} : { retryAfterSeconds };
 }
 
-/** Returns the outcome of a step for which the network is not to be had. */
+/** Returns the outcome of a step for which the network can't be reached. */
 export function outage(note: string, retryAfterSeconds: number | null = null): TryLater {
   const failure = { code: "network_unavailable", networkCode: null, note } as const;
   return { kind: "try_later", failure, ...withWait({ retryAfterSeconds }) };
@@ -207,12 +207,12 @@ export function unanswered(failure: HttpFailure): TryLater {
 
 const ASK_AGAIN_SECONDS = 30;
 
-/** Returns the failure of a leg of which nobody can tell whether it was published. */
+/** Returns the failure of a leg when it can't be found out whether it was published. */
 export function outcomeUnknown(note: string): LegFailure {
   return { code: "outcome_unknown", networkCode: null, note };
 }
 
-/** Returns the outcome of a visible call whose answer does not tell whether it had its effect. */
+/** Returns the outcome of a visible call whose answer doesn't tell whether it had its effect. */
 export function inDoubt(classified: Classified): PublishOutcome {
   return { kind: "in_doubt", failure: legFailure({ ...classified, code: "outcome_unknown" }) };
 }
@@ -224,7 +224,7 @@ export function unconfirmed(failure: HttpFailure): PublishOutcome {
     : { kind: "in_doubt", failure: outcomeUnknown(failure.message) };
 }
 
-/** Returns the outcome of a refusal after which the leg is prepared again from `again`; it ends where that is undefined. */
+/** Returns the outcome of a refusal after which the leg is prepared again from `again`. Without that, the leg ends. */
 export function startOver(
   classified: Classified,
   again: NetworkData | undefined,
@@ -248,13 +248,13 @@ export function notAccepted(
   return classified.effect === "prepare_again" ? prepareAgain(classified) : unpublished(classified);
 }
 
-/** What a look for the leg's post among the account's own came to. */
+/** The result of looking for the leg's post among the account's own. */
 export type Lookup =
   | { readonly kind: "found"; readonly published: Published }
-  /** `isComplete`: the list reached back beyond the first attempt, so a post that lists show would be in it. */
+  /** `isComplete`: the list reached back to before the first attempt, so it would contain a post that lists show. */
   | { readonly kind: "absent"; readonly isComplete: boolean }
   | { readonly kind: "unreadable" }
-  /** There is a post that may be the leg's, and nothing tells whether it is. */
+  /** A post may be the leg's, and nothing tells whether it is. */
   | { readonly kind: "ambiguous" }
   | {
       readonly kind: "unavailable";
@@ -292,10 +292,10 @@ export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: 
   return { kind: "unavailable", note: note || (networkCode ?? ""), retryAfterSeconds };
 }
 
-/** A file that fails again within this time is refused; a later retry by hand uploads it again. */
+/** A file that fails again within this time is refused. A later manual retry uploads it again. */
 const RESTART_MS = 15 * 60_000;
 
-/** Returns whether uploads may be given up and begun again, by the time at which they last were. */
+/** Reports whether uploads may be given up and begun again, by the time at which they last were. */
 export function mayStartOver(lastAt: string | undefined, now: Date): boolean {
   return lastAt === undefined || now.getTime() - Date.parse(lastAt) >= RESTART_MS;
 }

@@ -6,13 +6,13 @@ import type { LegFailure, PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /*
- * A refusal of the call that publishes does not prove that nothing was published: Instagram answers "Action is blocked"
- * for posts that are live (https://github.com/gitroomhq/postiz-app/pull/1681). So before a refusal ends a leg, or has
- * the call repeated, the network is asked what became of the call. The refusal counts when the network shows no post,
- * when it can't tell, and when the error table says that the refusal is a proof (`ErrorRow.isProof`).
+ * A refusal of the publishing call doesn't prove that nothing was published: Instagram answers "Action is blocked" for
+ * posts that are live (https://github.com/gitroomhq/postiz-app/pull/1681). So before a refusal ends a leg, or has the
+ * call repeated, the outcome of the call is looked up. The refusal counts when the network shows no post, when it can't
+ * tell, or when the error table says that the refusal is a proof (`ErrorRow.isProof`).
  *
- * A refusal is about its own call. After an earlier call of unknown outcome it says nothing of that one, so there it counts
- * only once the network shows that there is no post.
+ * A refusal is about its own call. It says nothing about an earlier call of unknown outcome, and then it counts only
+ * once the network shows that there is no post.
  */
 
 /** Lists and statuses show what a call did within this time. */
@@ -46,7 +46,7 @@ function isUncertain(seen: LookUpOutcome): boolean {
   return seen.kind === "may_perform" && !seen.isAbsent;
 }
 
-/** Returns the outcome while nobody knows yet whether the refused call published the post. */
+/** Returns the outcome while it is unknown whether the refused call published the post. */
 function waiting(
   refusal: Refusal,
   { remote, isUnpublished }: LegToPublish,
@@ -62,7 +62,7 @@ function waiting(
   };
 }
 
-/** Returns what the call that publishes came to. If the network refused it, it is asked for the post first. */
+/** Returns the outcome of the publishing call. If the network refused it, the post is looked up first. */
 export async function checkRefusal(
   outcome: PublishOutcome,
   call: PublishCall,
@@ -77,7 +77,7 @@ export async function checkRefusal(
   return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
 }
 
-/** Returns what a look-up came to. If it shows no post, a refusal that was saved with the leg counts. */
+/** Returns the outcome of a look-up. If it shows no post, a refusal that was stored with the leg counts. */
 export function countRefusal(seen: LookUpOutcome, { remote }: LegToPublish): LookUpOutcome {
   const { refusal } = savedShape().safeParse(remote).data ?? {};
   if (refusal === undefined || seen.kind === "done" || seen.kind === "ask_again") return seen;

@@ -10,9 +10,9 @@ export const REMOVED: Done = { kind: "done", externalId: null, url: null };
 /** A deletion, and how its answer is read. */
 interface Deletion<Call> {
   readonly send: (call: Call) => Promise<HttpResponse | HttpFailure>;
-  /** Returns whether the answer says that the post is gone. */
+  /** Reports whether the answer says that the post is gone. */
   readonly isGone: (answer: HttpResponse) => boolean;
-  /** Returns what any other answer means. */
+  /** Interprets any other answer. */
   readonly classify: (answer: HttpResponse, call: Call) => Promise<Classified>;
 }
 
@@ -29,7 +29,7 @@ export function stillThere(outcome: TryLater | Rejected): TryLater | Rejected {
   return isUnconfirmed ? { ...outcome, failure: { ...failure, message: UNCONFIRMED } } : outcome;
 }
 
-/** Returns the removal of a network where one deletion does it, and may be repeated. */
+/** Makes the removal for a network where one deletion is enough and may be repeated. */
 export function removal<Credentials, Remote>({
   send,
   isGone,
@@ -45,5 +45,5 @@ export function removal<Credentials, Remote>({
   };
 }
 
-/** Allows a repeat whatever became of the earlier calls. */
+/** Allows a repeat whatever the outcome of the earlier calls is. */
 export const repeatable = () => Promise.resolve({ kind: "may_perform" } as const);

@@ -1,7 +1,6 @@
 import { fieldOf, type LegDraft } from "./draft.ts";
 import type { FindingCode } from "./errors.ts";
 
-/** What a limit counts. */
 type RuleUnit =
   | "UTF-16 units"
   | "graphemes"
@@ -13,22 +12,22 @@ type RuleUnit =
   | "hashtags"
   | "mentions";
 
-/** One rule of a network. What checks a draft, and what refuses a file while publishing, name it by its id. */
+/** One rule of a network. The check of a draft, and the refusal of a file while publishing, name it by its id. */
 export interface Rule {
-  /** At its worst: what is only suspected of a file's name is a warning. */
+  /** The worst case. A suspicion from a file's name is only a warning. */
   readonly severity: "error" | "warning";
   readonly code: FindingCode;
-  /** What is still allowed; absent where the rule is not about a number. */
+  /** The largest allowed number. Absent when the rule is not about a number. */
   readonly limit?: number;
   readonly unit?: RuleUnit;
-  /** The account's server may tell another limit. */
+  /** The account's server may state another limit. */
   readonly variesByServer?: true;
-  /** `{used}` and `{limit}` are filled in. */
+  /** `{used}` and `{limit}` are replaced by their values. */
   readonly message: string;
   readonly remediation: string;
 }
 
-/** By `<network>.<subject>.<what>`. Ids are part of the contract: they stay. */
+/** Rules by `<network>.<subject>.<what>`. These ids are part of the contract and never change. */
 export type RuleTable = Readonly<Record<string, Rule>>;
 
 /** How a rule is found broken. `Facts` are what its network reads out of a draft. A rule without it is found elsewhere. */
@@ -37,16 +36,15 @@ interface Check<Facts> {
   readonly field?: string;
   /** Returns whether it is broken, or what breaks it: the indices of files, or all that is to be told. */
   readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
-  /** Returns what is counted: the rule is broken above the limit. */
+  /** Returns what is counted. The rule is broken above the limit. */
   readonly used?: (facts: Facts) => number;
   /** The limit of the account's server, which replaces the rule's. */
   readonly limitOf?: (facts: Facts) => number;
 }
 
-/** A table of rules with their checks. */
 export type CheckedTable<Facts> = Readonly<Record<string, Rule & Check<Facts>>>;
 
-/** Returns the makers of a table's rows, by what a broken rule does to a draft. */
+/** Makes the functions that build a table's rows, by what a broken rule does to a draft. */
 export function ruleRows<Facts>() {
   type Row = Omit<Rule, "severity" | "code"> & Check<Facts>;
   type Hint = Omit<Row, "remediation"> & Partial<Pick<Row, "remediation">>;
@@ -95,7 +93,7 @@ interface TextLimit<Network, Id> {
   readonly unit: RuleUnit;
 }
 
-/** Returns the rules on the length of a text: what is too long, and what nearly is. */
+/** Makes the rules about the length of a text: too long, and nearly too long. */
 export function textRules<const Network extends string, const Id extends string>({
   network,
   title,
@@ -129,7 +127,7 @@ export function textRules<const Network extends string, const Id extends string>
     Readonly<Record<`${Network}.text.nearLimit`, typeof nearLimit>>;
 }
 
-/** The part of a limit from which on a small edit may break it. */
+/** The share of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
 
 /** A rule of a network that a draft breaks. `rule` is stable: `<network>.<subject>.<what>`, e.g. `bluesky.text.graphemes`. */
@@ -155,7 +153,7 @@ interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severit
   readonly limit?: number;
 }
 
-/** Returns the problem for a broken rule, in the rule's words. */
+/** Makes the problem of a broken rule, with the rule's text. */
 export function breach<Table extends RuleTable>(
   table: Table,
   id: keyof Table & string,
@@ -180,7 +178,7 @@ export function breach<Table extends RuleTable>(
 
 const FAR = 4;
 
-/** Returns whether a text is so much too long that nothing else in it needs to be counted. */
+/** Reports whether a text is so much too long that nothing else in it must be counted. */
 export function isFarBeyond(used: number, limit: number): boolean {
   return used > limit * FAR;
 }

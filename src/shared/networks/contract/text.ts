@@ -1,14 +1,12 @@
 let segmenter: Intl.Segmenter | undefined;
 
-/**
- * Returns what a reader takes for one character each. The segmenter is created on first use, which takes milliseconds.
- */
+/** Returns what a reader sees as single characters. The segmenter is created on first use, which takes milliseconds. */
 export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
 }
 
-/** Returns the number of characters that a reader sees: a family emoji counts as one. */
+/** Returns the number of characters that a reader sees. A family emoji counts as one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -17,27 +15,24 @@ export function countGraphemes(text: string): number {
   return count;
 }
 
-/**
- * Returns the text with at most `charactersMax` UTF-16 units: cut behind a word, and with an ellipsis, where it is
- * longer.
- */
+/** Cuts a text to at most `charactersMax` UTF-16 units, after a word and with an ellipsis. */
 export function shortenedText(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const head = text.slice(0, charactersMax - 1);
   const isWhole = /\s/.test(text.charAt(charactersMax - 1));
   const end = isWhole ? head.length : Math.max(head.lastIndexOf(" "), head.lastIndexOf("\n"));
-  // A text without spaces is cut where it has to be, though not within an emoji.
+  // A text without spaces is cut anywhere, but not within an emoji.
   const kept = end > 0 ? head.slice(0, end) : head.replace(/[\ud800-\udbff]$/, "");
   return `${kept.trimEnd()}…`;
 }
 
 /**
- * The marks that one letter may carry (Unicode's Stream-Safe Text Format has 30, UAX #15, section 13; no language needs
- * ten). Normalising sorts the marks of a letter in quadratic time: without an end to them, 64 KB take seconds.
+ * The marks that one letter may carry (Unicode's Stream-Safe Text Format allows 30, UAX #15, section 13; no language
+ * needs ten). Normalising sorts the marks of a letter in quadratic time, so without a limit 64 KB would take seconds.
  */
 const MARKS_OF_LETTER = /\p{M}{30}(?=\p{M})/gu;
 
-/** What the format puts between: it is not seen, and no mark is sorted past it. */
+/** The format inserts this. It is invisible, and no mark is sorted past it. */
 const GRAPHEME_JOINER = "\u034f";
 
 /** Returns the text in composed form (NFC), in which equal texts have equal bytes. Takes linear time for any text. */
@@ -63,10 +58,7 @@ const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi;
 
 const CODE_POINT_MAX = 0x10ffff;
 
-/**
- * Returns the text of an attribute or element with its character references resolved. Uncommon names are left as they
- * are.
- */
+/** Resolves the character references in an attribute or element. Uncommon names stay unchanged. */
 export function unescapeHtml(text: string): string {
   return text.replace(
     REFERENCE,
@@ -86,7 +78,7 @@ export function textOfHtml(html: string): string {
 /** Control characters, and marks that change the order in which text is read. */
 const MARKS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Returns a name without characters that are not seen and could make it look like another one. */
+/** Removes invisible characters from a name that could make it look like another one. */
 export function withoutMarks(text: string): string {
   return text.replace(MARKS, "");
 }
@@ -95,7 +87,7 @@ const ADDRESS_CHARACTERS_MAX = 500;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Phones and chat programs add these when an address is copied: joiners, direction marks, tabs, styles of emoji. */
+/** Phones and chat programs add these when an address is copied: joiners, direction marks, tabs, emoji styles. */
 const INVISIBLE =
   /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\ufe0e|\ufe0f/g;
 
@@ -103,7 +95,7 @@ const INVISIBLE =
 const WIDE = /[\uff01-\uff5e]/g;
 const WIDE_OFFSET = 0xfee0;
 
-/** Returns the text that a person typed, without invisible characters and in plain ASCII where a wide form was typed. */
+/** Returns typed text without invisible characters, and with wide forms as plain ASCII. */
 export function typedText(text: string | undefined): string {
   return (text ?? "")
     .replace(INVISIBLE, "")
@@ -112,13 +104,13 @@ export function typedText(text: string | undefined): string {
     .trim();
 }
 
-/** What text puts before and behind an address. */
+/** Marks that text puts before and after an address. */
 const OPENING: ReadonlySet<string> = new Set("<(\"'`«“„‘‚「【");
 const CLOSING: ReadonlySet<string> = new Set(">)\"'`»”“’‘」】.,;:!?");
 
 /**
- * Returns the word of a text that is an account or an address, as of a name with its account in brackets or of a link in
- * Markdown; the text itself where none is.
+ * Returns the word of a text that is an account or an address, such as a name with its account in brackets or a
+ * Markdown link. Without one, it returns the text itself.
  */
 function addressIn(text: string): string {
   // Some keyboards put spaces around the sign.
@@ -131,8 +123,8 @@ function addressIn(text: string): string {
 const SCHEMES = /^(?:(https?):?\/+)+/i;
 
 /**
- * Returns an address as a person typed or copied it, without the text and the marks around it and without the scheme of
- * an account or an e-mail address.
+ * Returns an address as a person typed or copied it, without surrounding text and marks, and without the scheme of an
+ * account or an e-mail address.
  */
 export function typedAddress(text: string): string {
   const typed = addressIn(typedText(text));
@@ -168,7 +160,7 @@ export function readServer(typed: string): TypedServer | undefined {
   if (address === "" || address.length > ADDRESS_CHARACTERS_MAX) return undefined;
   const scheme = /^https?(?=:\/\/)/i.exec(address)?.[0].toLowerCase();
   const rest = scheme === undefined ? address : address.slice(scheme.length + "://".length);
-  // The pages of some clients are behind this mark, and the server is the first part of their addresses.
+  // The pages of some clients come after this mark, and their addresses begin with the server.
   const isRoute = rest.includes("/#/");
   const [authority = "", ...path] = rest
     .replace("/#/", "/")

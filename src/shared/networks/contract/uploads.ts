@@ -5,7 +5,7 @@ import type { NetworkTools } from "./tools.ts";
 
 const CARRY_ON_SECONDS = 1;
 
-/** A file of a leg that is of no more use at the network. */
+/** A file of a leg that the network can't use any more. */
 export interface Broken {
   readonly kind: "broken";
   readonly failure: LegFailure;
@@ -13,11 +13,11 @@ export interface Broken {
   readonly isFinal?: boolean;
 }
 
-/** What making a file came to; `file` is what there is of one that is to go on later. */
+/** The result of making a file. `file` is the state of one that continues later. */
 export type Made<File> = File | Failed<File>;
 type Failed<File> = (TryLater & { readonly file?: File }) | Rejected | Broken;
 
-/** A file that is to be made. */
+/** A file to make. */
 export interface Making<File> {
   readonly mediaIndex: number;
   /** What an earlier run made of it. */
@@ -26,29 +26,28 @@ export interface Making<File> {
 
 type AnyLeg = Pick<OwnLeg<unknown, NetworkData>, "remote" | "tools">;
 
-/** How a network makes the files of a leg, one after another: uploads, containers, photos that nobody sees yet. */
+/** How a network makes the files of a leg, one after another: uploads, containers, photos that are not visible yet. */
 interface Uploads<Leg extends AnyLeg, File> {
   readonly filesOf: (remote: Leg["remote"]) => readonly File[];
   readonly withFiles: (remote: Leg["remote"], files: readonly File[]) => Leg["remote"];
-  /** How many files the leg needs. */
   readonly count: (leg: Leg) => number;
   readonly make: (leg: Leg, making: Making<File>) => Promise<Made<File>>;
-  /** Whether a file is complete; absent: as soon as it is made. */
+  /** Reports whether a file is complete. By default it is as soon as it is made. */
   readonly isWhole?: (file: File) => boolean;
-  /** How long one run makes files; absent: until all are there. */
+  /** How long one run makes files. By default until all exist. */
   readonly runMs?: number;
-  /** Returns the state to begin again from with these files; undefined where the leg may not. */
+  /** Returns the state to begin again from with these files, or undefined when the leg may not. */
   readonly restart: (leg: Leg, files: readonly File[]) => Leg["remote"] | undefined;
-  /** When it begins again; absent: at once. */
+  /** When it begins again. The default is immediately. */
   readonly restartSeconds?: number;
 }
 
-/** Returns the outcome of a leg that goes on with its files in a later run. */
+/** Returns the outcome of a leg that continues with its files in a later run. */
 export function processing<Remote extends NetworkData>(remote: Remote, pollAfterSeconds: number) {
   return { kind: "processing", remote, pollAfterSeconds } as const;
 }
 
-/** Returns the outcome of a leg whose files the network works on: it is asked after these seconds at the latest. */
+/** Returns the outcome of a leg whose files the network works on. It is asked again after at most these seconds. */
 export function polling<Remote extends NetworkData>(remote: Remote, secondsMax: number) {
   return { ...processing(remote, secondsMax), isPoll: true } as const;
 }
@@ -62,7 +61,7 @@ export function lessAndLess(since: string, tools: NetworkTools): number {
 /** The leg is not ready: what `prepare` returns. */
 export type NotReady = Exclude<PrepareOutcome, { kind: "ready" }>;
 
-/** Makes the files that are missing, one after another. */
+/** Makes the missing files, one after another. */
 export async function makeFiles<Leg extends AnyLeg, File extends object | string>(
   uploads: Uploads<Leg, File>,
   leg: Leg,
@@ -80,7 +79,7 @@ export async function makeFiles<Leg extends AnyLeg, File extends object | string
     if (isOver) return processing(state, CARRY_ON_SECONDS);
     const made = await uploads.make({ ...leg, remote: state }, { mediaIndex, begun });
     if (isFailed(made)) return failedAt(uploads, leg, { before, files, mediaIndex, failed: made });
-    // Safe: what did not fail is a file.
+    // Safe: a result without a failure is a file.
     const file = made as File;
     files = [...files.slice(0, mediaIndex), file];
     if (!isWhole(file)) return processing(withFiles(remote, files), CARRY_ON_SECONDS);
@@ -93,14 +92,14 @@ function isFailed<File extends object | string>(made: Made<File>): made is Faile
 }
 
 interface FailedAt<File> {
-  /** What there was before this run, and what there is now. */
+  /** The files before this run, and the present ones. */
   readonly before: readonly File[];
   readonly files: readonly File[];
   readonly mediaIndex: number;
   readonly failed: Failed<File>;
 }
 
-/** Returns the outcome of a leg of which a file could not be made. What was got is kept where another try may follow. */
+/** Returns the outcome of a leg with a file that failed. Finished files are kept if another try may follow. */
 function failedAt<Leg extends AnyLeg, File>(
   uploads: Uploads<Leg, File>,
   leg: Leg,
@@ -114,14 +113,14 @@ function failedAt<Leg extends AnyLeg, File>(
   return kept === before ? later : { ...later, remote: uploads.withFiles(leg.remote, kept) };
 }
 
-/** How far a network is with a file. */
+/** A network's progress with a file. */
 export type FileState = "ready" | "working" | Broken;
 
 interface Polled {
   readonly isReady: boolean;
 }
 
-/** Asks once for each file that the network still works on. */
+/** Asks once about each file that the network still works on. */
 export async function pollFiles<Leg extends AnyLeg, File extends Polled>(
   uploads: Uploads<Leg, File>,
   leg: Leg,

@@ -26,13 +26,13 @@ const answerShape = objectShape(() => ({
 }));
 
 /**
- * Tells when the app's access to the person's data has ended, some 90 days after the person last logged in
- * (`data_access_expires_at`, https://developers.facebook.com/docs/facebook-login/auth-vs-data). Meta's documents do not
- * say whether a page's token then still publishes: such pages are reported, and nothing else is done about it.
+ * Checks when the app's access to the person's data has ended, some 90 days after the person last logged in
+ * (`data_access_expires_at`, https://developers.facebook.com/docs/facebook-login/auth-vs-data). Meta's documents don't
+ * say whether a page's token can still publish then, so these pages are only reported.
  */
 async function readDataAccess({ credentials, tools }: AsAccount): Promise<LimitsOutcome> {
   const query = { input_token: credentials.userToken };
-  // A look that fails says nothing of the account: there are other checks for that.
+  // A failed check says nothing about the account. Other checks do that.
   const seen = await tryRead(graphGet(appAccess(tools), "debug_token", query), answerShape, tools);
   const endsAt = seen?.data.data_access_expires_at ?? 0;
   const hasEnded = endsAt > 0 && endsAt * 1000 < tools.now().getTime();
@@ -40,7 +40,7 @@ async function readDataAccess({ credentials, tools }: AsAccount): Promise<Limits
 }
 
 const DIALOG = "https://www.facebook.com";
-/** Facebook passes phones, some networks and business accounts on to hosts of their own. */
+/** Facebook redirects phones, some networks and business accounts to other hosts. */
 const DIALOGS = [
   DIALOG,
   "https://m.facebook.com",
@@ -48,7 +48,7 @@ const DIALOGS = [
   "https://business.facebook.com",
 ] as const;
 const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"] as const;
-/** Without it pages of a business portfolio may not be listed; publishing does not take it. */
+/** Without it, pages of a business portfolio may not be listed. Publishing doesn't need it. */
 const BUSINESS = "business_management";
 
 const choiceOf = readerOf(() => ({
@@ -103,8 +103,8 @@ export const facebookLink = {
 } as const satisfies OAuthFlow;
 
 /**
- * Returns the parameter by which permissions are asked for. A configuration of Facebook Login for Business takes the
- * place of a list (https://developers.facebook.com/docs/facebook-login/facebook-login-for-business).
+ * Returns the parameter that requests permissions. A configuration of Facebook Login for Business replaces a list
+ * (https://developers.facebook.com/docs/facebook-login/facebook-login-for-business).
  */
 function wanted({ loginConfigId, asksForBusiness = true, extraScopes = [] }: NetworkApp) {
   if (loginConfigId !== undefined) return { config_id: loginConfigId };
@@ -134,7 +134,7 @@ const permissionsShape = () =>
 
 /**
  * Exchanges the code for a long-lived token. The code's own token lasts for hours, and a page's token lasts as long as
- * the token that it was requested with.
+ * the token with which it was requested.
  */
 async function longLivedToken(grant: Texts, tools: NetworkTools): Promise<string | LinkFailure> {
   const short = await requestToken(grant, tools);
@@ -151,7 +151,7 @@ async function requestToken(grant: Texts, tools: NetworkTools): Promise<string |
   return isLinkFailure(answer) ? usedUp(answer) : answer.access_token;
 }
 
-/** Returns `access_denied` for a refused code, which expired or was used: the person has to begin again. */
+/** Returns `access_denied` for a refused code, which has expired or was used, so the person has to begin again. */
 function usedUp(failure: LinkFailure): LinkFailure {
   const isOfCode = /^100\b/.test(failure.note ?? "");
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
@@ -167,8 +167,8 @@ function read<Shape extends z.ZodType<object>>(
 }
 
 /**
- * Returns what of the pages can be stored until one is chosen: of a person with very many, the pictures and tokens are
- * left out, and if that is not enough the last pages.
+ * Returns the pages in a form that can be stored until one is chosen. For a person with very many, the pictures and
+ * tokens are left out and, if that is not enough, the last pages.
  */
 function storable(flow: Flow): Flow {
   if (isStorable(flow)) return flow;
@@ -179,7 +179,7 @@ function storable(flow: Flow): Flow {
   return fitting;
 }
 
-/** Links the page if it is known to be the only one; otherwise offers a choice. */
+/** Links the page if it is known to be the only one. Otherwise offers a choice. */
 function offer(flow: Flow, found: FoundPages): LinkOutcome | LinkChoice {
   const [first] = found.pages;
   if (first === undefined) return linkFailed("nothing_to_choose");
@@ -221,13 +221,13 @@ function linkPage(
   };
 }
 
-/** Takes back all that the person allowed, for all pages: who calls this looks first whether others live by it. */
+/** Revokes all that the person allowed, for all pages. The caller first checks that no other connection uses it. */
 export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
   const { userId, userToken } = credentials;
   await exchange(tools, graphDelete(accessFor(userToken, tools), `${userId}/permissions`));
 }
 
-/** A page's token has no end, and nothing tells that it was taken back but a call. */
+/** A page's token has no end, and only a call can tell that it was revoked. */
 export const facebookAccountCheck: AccountCheck = {
   idleDaysMax: 3,
   probe: steps.checked((as) =>

@@ -7,11 +7,11 @@ import type { Leg } from "./state.ts";
 import { nextTry } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
-/** A list may show a post late; and an attempt may still be under way. */
+/** A list may show a post late, and an attempt may still be running. */
 const SETTLED_MS = 60_000;
 /** Facebook shows an ordinary video in no list before it is processed. */
 const VIDEO_SETTLED_MS = 30 * 60_000;
-/** A video that was uploaded for longer than this and is not processed was never asked to be published. */
+/** If a video was uploaded longer ago than this and isn't processed, nobody has asked to publish it. */
 const STUCK_MS = 5 * 60_000;
 
 /** Finds a video or a story by its own id, and any other post in the page's lists. */
@@ -25,9 +25,9 @@ export function lookUp(leg: Leg): Promise<LookUpOutcome> {
 }
 
 /**
- * Looks through the page's lists, which are ranked and leave out posts at times. Photos that are in neither are sent
- * again: Facebook takes none twice. Neither a video nor a text is: Facebook refuses a text only while it is the page's
- * latest ("Duplicate posts cannot be published consecutively", error 506 in
+ * Searches the page's lists, which are ranked and sometimes omit posts. Photos that are in neither list are sent again,
+ * because Facebook accepts none twice. Videos and texts are not sent again: Facebook refuses a text only while it is
+ * the page's latest ("Duplicate posts cannot be published consecutively", error 506 in
  * https://developers.facebook.com/docs/graph-api/guides/error-handling).
  */
 const lookUpPost = lookingUp({
@@ -66,7 +66,7 @@ async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<Lo
         : { kind: "may_perform", isAbsent: true };
     case "uploading":
     case "uploaded":
-      // Taken by a call that was answered: it only has to get on with it.
+      // Accepted by a call that was answered, so Facebook only has to process it.
       if (remote.postedVideoId !== undefined && ageMs < STUCK_MS)
         return stillWorking("Facebook has yet to begin with the video");
       return remote.form === "video"

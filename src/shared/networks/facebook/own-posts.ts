@@ -11,7 +11,7 @@ import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
 
 const PAGE_LENGTH = 25;
-/** More than a page publishes in the time that a look reaches back. */
+/** More than a page publishes within the time that is searched. */
 const ENTRIES_MAX = 75;
 const FIELDS =
   "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
@@ -32,8 +32,9 @@ const postShape = objectShape(() => ({
 type Post = ShapeOf<typeof postShape>;
 
 /**
- * Looks for the leg's post among those of the page since the call: by its photos, which belong to one post only, else
- * by its words: those of a post from before the call are somebody else's, or another leg's. Both lists leave out posts at times, so that both are looked at before a post counts as absent.
+ * Looks for the leg's post among the page's posts since the call: by its photos, which belong to one post only, or else
+ * by its text. An earlier post is from elsewhere, or another leg's. Both lists sometimes omit posts, so both are
+ * checked before a post counts as absent.
  */
 export async function findOwnPost(leg: Leg): Promise<Lookup> {
   const first = await findIn("published_posts", leg);
@@ -87,7 +88,7 @@ function isOurs(post: Post, leg: Leg): boolean {
   return comparable(post.message) === "" && link !== undefined && isLinkedTo(attachments, link);
 }
 
-/** Times of posts are whole seconds: one that the call made may seem older by less than one. */
+/** Times of posts are whole seconds, so a post may seem up to one second older than its call. */
 const SECOND_MS = 1000;
 
 function isOlder({ created_time }: Post, { sentAt }: Leg): boolean {
@@ -95,7 +96,7 @@ function isOlder({ created_time }: Post, { sentAt }: Leg): boolean {
 }
 
 /**
- * Returns whether an attachment leads to the link. Facebook wraps links in an address of its own that contains the
+ * Reports whether an attachment leads to the link. Facebook wraps links in an address of its own that contains the
  * original.
  */
 function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boolean {
@@ -103,7 +104,7 @@ function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boo
   return attachments.some(({ target: own }) => forms.some((form) => own?.url?.includes(form)));
 }
 
-/** Clocks differ: what a call made may seem a little older than the call. */
+/** Clocks differ, so a post may seem a little older than its call. */
 const CLOCK_SKEW_MS = 120_000;
 
 const storyShape = objectShape(() => ({

@@ -13,7 +13,7 @@ import { graphPostFile, graphPostJson } from "../graph/request.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 
-/** Makes the photos, or uploads the video, of which nobody sees anything yet. What is text alone needs nothing. */
+/** Makes the photos or uploads the video, which are not visible yet. A text alone needs nothing. */
 export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   const form = leg.remote.form ?? (await chooseForm(leg));
   if (typeof form !== "string") return form;
@@ -42,7 +42,7 @@ async function chooseForm(leg: Leg): Promise<Form | Rejected | TryLater> {
   return isNoReel ? "video" : form;
 }
 
-/** Facebook fetches a photo before it answers: a leg with many continues in its next run. */
+/** Facebook fetches a photo before it answers, so a leg with many photos continues in its next run. */
 const RUN_MS = 25_000;
 /** Unpublished photos live for about a day. */
 const PHOTOS_LIFE_MS = 20 * 3_600_000;

@@ -85,7 +85,7 @@ async function settle(leg: Leg, accepted: Accepted): Promise<PublishOutcome> {
   return { kind: "done", externalId, url };
 }
 
-/** Returns the outcome for an accepted video, which is visible only after processing and may still fail. */
+/** Returns the outcome for an accepted video, which is only visible after processing and may still fail. */
 async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutcome> {
   const remote = { ...leg.remote, postedVideoId };
   const state = await lookAtVideo(postedVideoId, leg);

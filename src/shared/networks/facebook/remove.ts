@@ -28,7 +28,7 @@ export const remove: FollowUpCall = {
   isSupported: isNoStory,
 };
 
-/** Returns whether a post is one that can be removed and commented on: no document has either for stories. */
+/** Reports whether a post can be removed and commented on, because stories have no document for either. */
 export function isNoStory({ remote }: FollowedLeg): boolean {
   return !isStory(remoteOf(remote).form);
 }
@@ -81,8 +81,8 @@ async function look(call: Call, id: string, fields = "id") {
 }
 
 /**
- * Returns undefined if the page itself can be read: what Graph then does not find is gone, and not hidden from this token
- * (it says the same of both).
+ * Returns undefined if the page itself can be read. An object that Graph doesn't find is then gone, and not hidden from
+ * this token (the error is the same for both).
  */
 async function seesPage(call: Call): Promise<Failed | undefined> {
   const request = graphGet(pageOf(call), call.credentials.pageId, { fields: "id" });

@@ -8,15 +8,15 @@ import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { checkForm, type FormFacts, formRules, isForm, noPost } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
-/** What a draft becomes on the page. */
+/** The forms that a draft can take on the page. */
 export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_story"] as const;
 export type Form = (typeof FORMS)[number];
 
 type Facts = FormFacts<Form, ReturnType<typeof ownOptionsOf>>;
 const { error, warning } = ruleRows<Facts>();
-/** Stated everywhere and in no document of Facebook's own. */
+/** Stated everywhere, but in no document of Facebook's own. */
 const TEXT_MAX = 63_206;
-/** Facebook publishes no number; what public clients hold to. */
+/** Facebook publishes no number. Public clients use this one. */
 const PHOTOS_MAX = 10;
 /** Meta documents a limit for Instagram alone; for Facebook's `alt_text_custom` it is taken to be the same. */
 const ALT_TEXT_MAX = 1000;
@@ -113,8 +113,8 @@ export function measure(draft: LegDraft): TextMeasure {
 }
 
 /**
- * Returns the quota that the draft counts towards: that of reels. A video that nobody asked to be a reel becomes one by
- * its shape and length, which are known when it is prepared.
+ * Returns the quota that the draft counts towards: that of reels. Other videos become reels by their shape and length,
+ * which are known when they are prepared.
  */
 export function quotaOf(draft: LegDraft, remote?: NetworkData): string | undefined {
   const isReel =
@@ -133,7 +133,7 @@ function hasPhotos(form: Form): boolean {
   return form === "photos" || form === "photo_story";
 }
 
-/** Returns a file whose name alone tells a type that Facebook does not take and that can't be converted. */
+/** Returns a file whose name shows a type that Facebook doesn't accept and that can't be converted. */
 function unusualImage({ url }: MediaItem, mediaIndex: number): readonly number[] {
   return /^(?:heic|heif|svg)$/.test(extensionOf(url)) ? [mediaIndex] : [];
 }
@@ -142,11 +142,11 @@ function isOwnLink(link: string | undefined): boolean {
   return link !== undefined && /(?:^|\.)(?:facebook|fb)\.com$/i.test(new URL(link).hostname);
 }
 
-/** As Facebook says them: a reel and a story of a video, which nobody asked for, become an ordinary video instead. */
+/** Facebook's limits. A video that would be a reel without being requested as one becomes an ordinary video instead. */
 const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
 const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 
-/** Returns problems that only the files show: their kinds, and whether a video fits the requested form. */
+/** Finds problems that only the files show: their kinds, and whether a video fits the requested form. */
 export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { kind } = ownOptionsOf(draft);
   const form = formOf(draft, kindsOf(draft, files));
@@ -159,7 +159,7 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   );
 };
 
-/** Returns whether a video is too wide, too small, too short or too long for a reel, as far as it shows. */
+/** Reports whether a video is too wide, too small, too short or too long for a reel, as far as that is known. */
 export function isUnfitForReel(video: MediaFacts | null): boolean {
   return video !== null && brokenByVideo(video, SECONDS.reelMax).length > 0;
 }
@@ -180,8 +180,10 @@ function brokenByVideo(
   ];
 }
 
-/** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
- * It takes TIFF as well, which may contain a location anywhere in the file: it is converted to JPEG. */
+/**
+ * https://developers.facebook.com/docs/graph-api/reference/page/photos (large PNGs become blurred there). TIFF may
+ * contain a location anywhere in the file, so it is converted to JPEG.
+ */
 const TARGETS = {
   image: {
     types: ["image/jpeg", "image/png", "image/gif", "image/bmp"],
@@ -190,7 +192,7 @@ const TARGETS = {
     plays: [],
     turnsByExif: true,
   },
-  // Facebook fetches videos itself and says what it does not take.
+  // Facebook fetches videos itself and says what it doesn't accept.
   video: {},
 } as const satisfies MediaTargets;
 
@@ -198,7 +200,7 @@ export function media(): MediaTargets {
   return TARGETS;
 }
 
-/** Why media does not make up a post. */
+/** Why files make no post. */
 type MediaRule = `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "count" | "media"}` &
   keyof typeof rules;
 

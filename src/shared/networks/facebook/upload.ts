@@ -50,7 +50,7 @@ async function begin(leg: Leg): Promise<PrepareOutcome> {
   return processing({ ...remote, video: { id, uploadUrl } }, CARRY_ON_SECONDS);
 }
 
-/** Returns whether an address is Facebook's. The page's token is sent to it. */
+/** Reports whether an address is Facebook's, because the page's token is sent to it. */
 function isOfFacebook(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, port } = new URL(address);
@@ -64,14 +64,14 @@ async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
     url: video.uploadUrl,
     headers: {
       ...graphHeaders({ token: credentials.pageToken }),
-      // This host knows no other scheme.
+      // This host accepts no other scheme.
       authorization: `OAuth ${credentials.pageToken}`,
       file_url: mediaUrl(leg),
     },
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
   const isTaken = inForm(() => z.object({ success: z.literal(true) }))(answer) !== undefined;
-  // An earlier attempt, whose answer was lost, may have handed it over: a second one is refused then.
+  // An earlier attempt, whose answer was lost, may have handed it over. Facebook then refuses a second one.
   if (!isTaken && !(await hasArrived(leg, video)))
     return refusedUpload(leg, classify(answer, tools.now()));
   const handedOverAt = tools.now().toISOString();

@@ -10,9 +10,9 @@ import { type AsAccount, pageOf } from "./state.ts";
 
 /** How far Facebook is with a video. */
 type VideoState =
-  /** `isTouched`: something of the file has arrived. */
+  /** `isTouched`: some of the file has arrived. */
   | { readonly kind: "uploading"; readonly isTouched: boolean }
-  /** All of it is there; nobody asked yet to publish it, as far as the status tells. */
+  /** The whole file has arrived. As far as the status tells, nobody has asked to publish it. */
   | { readonly kind: "uploaded" }
   | { readonly kind: "processing" }
   | { readonly kind: "published"; readonly url: string | null }
@@ -29,7 +29,7 @@ const phaseShape = objectShape(() => ({
   error: spare(problemShape()),
   errors: spare(entries(problemShape()), []),
   publish_status: spare(z.string()),
-  // Spelled so in the documentation, and so in answers (https://github.com/fbsamples/reels_publishing_apis/issues/47).
+  // The documentation and some answers spell it so (https://github.com/fbsamples/reels_publishing_apis/issues/47).
   bytes_transfered: spare(numberShape()),
   bytes_transferred: spare(numberShape()),
 }));
@@ -47,7 +47,7 @@ const videoShape = objectShape(() => ({
 }));
 type Status = ShapeOf<typeof videoShape>["status"];
 
-/** Seen in both spellings. */
+/** Both spellings occur. */
 const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
 const FAILED: ReadonlySet<string> = new Set(["error", "upload_failed", "expired"]);
 const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "ready"]);
@@ -86,9 +86,9 @@ function problemsOf(overall: string, phases: readonly Phase[]): string {
 }
 
 /**
- * A client reports that upright videos sent to `videos` become drafts which wait for the page's owner
+ * A client reports that upright videos sent to `videos` become drafts that wait for the page's owner
  * (https://github.com/gitroomhq/postiz-app/pull/1740). No document of Meta's says so, and the report shows no status. A
- * video whose status says so by one of the reference's words is not taken for published.
+ * video with one of these statuses of the reference doesn't count as published.
  */
 const NOT_OUT: readonly unknown[] = ["draft", "scheduled"];
 

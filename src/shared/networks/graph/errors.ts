@@ -18,7 +18,7 @@ const PERMISSION = refused("permission_missing");
 const OUR_FAULT = refused("app_misconfigured");
 const APP_REFUSED = unread("app_misconfigured");
 const OUR_MISTAKE = refused("invalid_request");
-/** What Meta calls an unknown or temporary error may have had its effect all the same. */
+/** What Meta calls an unknown or temporary error may still have had its effect. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
 /** Not there yet, not any more, or not for this account: Graph says the same of all of them. */
@@ -31,37 +31,38 @@ export function isMissing({ failure }: { readonly failure: LegFailure }): boolea
 const UNNUMBERED = "OAuthException";
 
 /**
- * Sentences about the app, as clients have met them: https://github.com/exileum/meta-mcp/issues/199,
- * https://github.com/facebookarchive/php-graph-sdk/issues/770, https://github.com/brightbeanxyz/brightbean-studio/pull/146,
- * https://github.com/chatwoot/chatwoot/issues/14932, https://github.com/jgorset/facepy/issues/83. Those on proofs, reviews and access levels have no such source.
+ * Messages about the app, as clients have seen them: https://github.com/exileum/meta-mcp/issues/199,
+ * https://github.com/facebookarchive/php-graph-sdk/issues/770,
+ * https://github.com/brightbeanxyz/brightbean-studio/pull/146, https://github.com/chatwoot/chatwoot/issues/14932,
+ * https://github.com/jgorset/facepy/issues/83. Those on proofs, reviews and access levels have no such source.
  */
 const APP =
   /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|disabled for this application|unsupported request - method type/i;
 
-/** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
+/** What errors mean on both networks. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
-  // Said of a post, too, that the network took and does not show yet.
+  // Also returned for a post that the network has accepted but doesn't show yet.
   ...rows(PERMISSION, { code: 100, subcode: 33 }),
-  // Refusals of the app share their numbers with those of the account. Only the message tells them apart.
+  // Refusals of the app have the same numbers as those of the account. Only the message tells them apart.
   ...[1, 10, 100, 190].flatMap((code) => rows(APP_REFUSED, { code, message: APP })),
   ...rows(APP_REFUSED, { codes: [200, 299], message: APP }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
-  // Parameters that we left out or wrote wrong.
+  // Parameters that we left out or got wrong.
   ...rows(OUR_MISTAKE, {
     code: 100,
     message: /\b(?:missing|required|must be|nonexisting)\b/i,
   }),
   ...codes(OUR_MISTAKE, 194),
-  // "An active access token must be used"; under the same number "Unknown path components".
+  // "An active access token must be used". The same number also means "Unknown path components".
   ...rows(REAUTH, { code: 2500, message: /active access token/i }),
   ...codes(OUR_MISTAKE, 2500),
   ...codes(PERMISSION, 10),
   ...rows(PERMISSION, { codes: [200, 299] }),
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
-  // The app's capabilities, the addresses that it may call from, its id or secret; a call or a version of the API that ended.
+  // The app's capabilities, the addresses it may call from, its id or secret; a call or API version that has ended.
   ...codes(OUR_FAULT, 5, 11, 12, 2635),
   ...codes(APP_REFUSED, 3, 101, 104),
   ...rows(REAUTH, { status: 401 }),

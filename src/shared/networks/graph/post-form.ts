@@ -7,9 +7,9 @@ export interface FormFacts<Form extends string, Options> {
   readonly draft: LegDraft;
   readonly options: Options;
   readonly measured: TextMeasure;
-  /** By the names of the files; undefined where they tell nothing, or make up no post. */
+  /** By the names of the files. Undefined when the names don't tell, or the files make no post. */
   readonly form: Form | undefined;
-  /** Whether the files make up no post. */
+  /** Whether the files make no post. */
   readonly isNone: boolean;
 }
 

@@ -37,17 +37,17 @@ export async function withProbe(
   return isRejected ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
 }
 
-/** What was found of one of a draft's files. */
+/** What was found out about one of a draft's files. */
 interface LookedAt {
   readonly kind: MediaKind;
-  /** Null of a file that we can't have; the network may. */
+  /** Null when we can't fetch the file. The network may be able to. */
   readonly file: MediaFacts | null;
 }
 
 /**
- * Returns the kinds of a draft's files by their bytes, before the network is sent their addresses. Refuses a file that
- * the network does not take. A file that we can't fetch may still be there for the network: its kind follows from its
- * name.
+ * Determines the kinds of a draft's files by their bytes, before the network gets their addresses. Refuses a file that
+ * the network doesn't accept. A file that we can't fetch may still be available to the network, so its kind follows
+ * from its name.
  */
 export async function lookAtFiles(
   network: string,
@@ -70,7 +70,7 @@ export async function lookAtFiles(
         : { kind: mediaKindOf(url) ?? "image", file: null };
     }
   };
-  // Side by side: somebody's slow server is waited for once and not for each of its files.
+  // In parallel, so that a slow server is waited for only once, not for each of its files.
   const looks = await Promise.all(draft.media.map(({ url }, index) => lookAt(url, index)));
   const found: LookedAt[] = [];
   for (const look of looks) {
@@ -81,8 +81,8 @@ export async function lookAtFiles(
 }
 
 /**
- * Returns an image as the network takes it; undefined where it needs no repair, and Meta fetches the file itself. A file
- * that we can't have is refused, though Meta may have it: what is in it is not known, a place perhaps.
+ * Returns an image as the network accepts it. Undefined when it needs no repair and Meta fetches the file itself. A
+ * file that we can't fetch is refused even if Meta could, because its contents, such as a location, are unknown.
  */
 export async function repairedImage(
   network: string,

@@ -14,7 +14,7 @@ export interface GraphAccess {
   readonly origin: string;
   readonly version: string;
   readonly token: string;
-  /** Shows that the caller knows the app's secret; apps may demand it. */
+  /** Proves that the caller knows the app's secret. Apps may require it. */
   readonly proof?: string;
   readonly tools: NetworkTools;
 }
@@ -22,7 +22,7 @@ export interface GraphAccess {
 type Query = Readonly<Record<string, string>>;
 
 /**
- * Returns the proof that the caller knows the app's secret
+ * Makes the proof that the caller knows the app's secret
  * (https://developers.facebook.com/docs/graph-api/guides/secure-requests).
  */
 export function secretProof(token: string, { secret }: NetworkApp): string {
@@ -45,7 +45,7 @@ export function graphDelete(access: GraphAccess, path: string): HttpRequest {
   return { ...graphGet(access, path), method: "DELETE" };
 }
 
-/** Returns a POST of JSON, which Facebook's edges document. */
+/** Makes a POST of JSON, as Facebook's edges document. */
 export function graphPostJson(
   access: GraphAccess,
   path: string,
@@ -60,7 +60,7 @@ export function graphPostJson(
   };
 }
 
-/** Returns a POST of a form, which Instagram's edges document. Undefined fields are left out. */
+/** Makes a POST of a form, as Instagram's edges document. Undefined fields are left out. */
 export function graphPostForm(
   access: GraphAccess,
   path: string,
@@ -70,7 +70,7 @@ export function graphPostForm(
   return { ...request, headers: { ...request.headers, ...graphHeaders(access) } };
 }
 
-/** Returns a POST that uploads a file. Undefined fields are left out. */
+/** Makes a POST that uploads a file. Undefined fields are left out. */
 export function graphPostFile(
   access: GraphAccess,
   path: string,
@@ -90,7 +90,7 @@ export function graphPostFile(
   };
 }
 
-/** Texts of errors come in the language of the request. */
+/** Makes the headers. Errors come in the language of the request. */
 export function graphHeaders({ token }: Pick<GraphAccess, "token">): Record<string, string> {
   return {
     accept: "application/json",
@@ -125,21 +125,21 @@ interface Edge {
   readonly entriesMax: number;
 }
 
-/** A list as far as it was read. */
+/** The part of a list that was read. */
 export interface EdgeRead<Entry> {
   readonly entries: readonly Entry[];
-  /** Whether the list goes on. */
+  /** Whether the list continues. */
   readonly isCut: boolean;
 }
 
-/** "Please reduce the amount of data you're asking for", which comes with code 1, as outages do. */
+/** "Please reduce the amount of data you're asking for". It comes with code 1, as outages do. */
 const TOO_MUCH = /reduce the amount of data/i;
 const SMALLER = 4;
 
 /**
- * Reads a list over its pages. Returns the answer that could not be read as a page, if there was one. Pages are
- * requested by their cursor, because the address that Meta gives contains the token, and are made smaller where Meta
- * can't answer so much at once.
+ * Reads a list page by page. Also returns the answer that could not be read as a page, if there was one. Pages are
+ * requested by cursor, because the address that Meta gives contains the token. When Meta can't answer so much, the
+ * pages get smaller.
  */
 export async function readEdge<Entry>(
   access: GraphAccess,
@@ -176,7 +176,7 @@ export function isEdge<Entry>(
   return "entries" in read;
 }
 
-/** Returns the position of the next page. Lists by time have no cursors, only bounds in the address of the next page. */
+/** Returns the position of the next page. Lists by time have no cursors, only bounds in the next page's address. */
 function nextPosition(
   paging: ShapeOf<typeof pageShape>["paging"],
 ): Record<string, string> | undefined {
@@ -199,7 +199,7 @@ export function pageUrl(permalink: string | undefined): string | null {
     : new URL(permalink, site).href;
 }
 
-/** Returns a time as Graph writes it: `+0000` at its end, which no standard asks a parser to know. */
+/** Parses a time of Graph, which ends with `+0000`: no standard requires a parser to accept that. */
 export function timeOf(text: string): number {
   return Date.parse(text.replace(/\+0000$/, "Z"));
 }

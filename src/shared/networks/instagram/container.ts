@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, "finished" | "published">> = {
 
 const statusShape = objectShape(() => ({ status_code: z.string(), status: spare(z.string(), "") }));
 
-/** Creates a container, a new one each time. Instagram deletes a container that is not published within a day. */
+/** Creates a new container. Instagram deletes a container that is not published within a day. */
 export async function createContainer(
   leg: Leg,
   fields: Fields,
@@ -40,7 +40,7 @@ export async function createContainer(
   return { id, createdAt: tools.now().toISOString(), isReady: false };
 }
 
-/** Creators can be published for, only not in stories: the connection is as good as it was. */
+/** Creators can be published for, but not in stories. The connection itself stays valid. */
 export function withoutStories(
   outcome: TryLater | Rejected,
   { form }: Remote,
@@ -70,7 +70,7 @@ export async function lookAtContainer(
 export type Fields = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the fields that describe a container's file. Instagram fetches files itself; a file that does not fit is
+ * Returns the fields that describe a container's file. Instagram fetches files itself. A file that doesn't fit is
  * fetched from us.
  */
 export async function fileFields(
@@ -81,7 +81,7 @@ export async function fileFields(
   if (item === undefined) throw new Error("a container without a media item");
   const { url } = item;
   if (remote.kinds[mediaIndex] === "video") return { fields: { video_url: fetchableUrl(url) } };
-  // A story has no place for one.
+  // A story has no alternative text.
   const alt_text = isStory(remote.form) ? undefined : item.altText || undefined;
   const { image: target } = media(draft);
   const fitted = await repairedImage("instagram", { url, mediaIndex }, target, tools);

@@ -14,12 +14,12 @@ import { ACCOUNT_KIND, classify } from "./errors.ts";
 import { issuedAt, readLimits, readToken, scopedIdShape, SCOPES, tokenUrl } from "./session.ts";
 import { accessOf, type Credentials } from "./state.ts";
 
-/** The documents write them in capitals and otherwise. */
+/** The documents write them both in capitals and in lower case. */
 const KINDS: Readonly<Record<string, string>> = {
   BUSINESS: "business",
   MEDIA_CREATOR: "creator",
   CREATOR: "creator",
-  // No such account can be published to.
+  // This kind of account can't be published to.
   PERSONAL: "personal",
 };
 
@@ -73,7 +73,7 @@ const grantShape = objectShape(() => ({
   access_token: z.string().min(1),
   permissions: scopesShape(),
 }));
-/** Returns the shape of an answer that is documented with a list around it, and seen without. */
+/** Makes the shape of an answer that is documented within a list, and also seen without. */
 function listedOrNot<Of extends z.ZodType>(one: Of) {
   const listed = z.object({ data: z.tuple([z.unknown()], z.unknown()) });
   return z.preprocess((body) => listed.safeParse(body).data?.data[0] ?? body, one);
@@ -91,7 +91,7 @@ async function redeem({ code, callback, tools }: Returned<undefined>) {
   const grant = await linkStep({ request, read, refuse: refusedCode }, tools);
   if (isLinkFailure(grant)) return grant;
   const { access_token: token, permissions } = grant;
-  // RFC 6749, section 5.1: no list in the answer means what was asked for. The extras are left out, as nothing tells.
+  // RFC 6749, section 5.1: no list means the requested scopes. The extras are left out, because nothing tells.
   return { token, scopes: permissions ?? SCOPES };
 }
 
@@ -144,7 +144,7 @@ async function readAccount(accessToken: string, tools: NetworkTools) {
   const found = await linkStep({ request, read, refuse }, tools);
   if (isLinkFailure(found)) return found;
   const { id: scopedId, user_id: id, username, name, profile_picture_url, account_type } = found;
-  // A word that nobody knows says nothing: only professional accounts can log in.
+  // An unknown word says nothing, because only professional accounts can log in.
   const kind = KINDS[account_type?.toUpperCase() ?? ""] ?? "professional";
   if (kind === "personal") return linkFailed("account_kind_unsupported", account_type);
   const account = {

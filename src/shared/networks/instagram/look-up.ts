@@ -36,7 +36,7 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
 }
 
 const PAGE_LENGTH = 10;
-/** Clocks differ: what a call made may seem a little older than the call. */
+/** Clocks differ, so a post may seem a little older than its call. */
 const CLOCK_SKEW_MS = 120_000;
 
 const mediaShape = objectShape(() => ({
@@ -49,8 +49,8 @@ const mediaShape = objectShape(() => ({
 type Media = ShapeOf<typeof mediaShape>;
 
 /**
- * Returns the leg's post. Its container is known to be published; if the account's list does not show the post, the
- * container's id stands for it.
+ * Returns the leg's post. Its container is known to be published. If the account's list doesn't show the post, the
+ * container's id is used instead.
  */
 export async function findOwnMedia(leg: Leg): Promise<Published> {
   const { remote } = leg;
@@ -64,7 +64,7 @@ export async function findOwnMedia(leg: Leg): Promise<Published> {
     mediaShape(),
   );
   const candidates = isEdge(media) ? media.entries.filter((item) => isOurs(item, leg)) : [];
-  // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
+  // Lists begin with the newest, so the one nearest to the call is the last. Without a text, nothing tells two apart.
   const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
   const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;
   return found === undefined
@@ -80,7 +80,7 @@ const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
   carousel: "CAROUSEL_ALBUM",
 };
 
-/** Returns whether a post may be the leg's. No list says which container a post was made of. */
+/** Reports whether a post may be the leg's. No list says from which container a post was made. */
 function isOurs(media: Media, { draft, sentAt, remote: { form } }: Leg): boolean {
   const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
   const isOfType =

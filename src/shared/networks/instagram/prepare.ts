@@ -19,7 +19,7 @@ import { isForm } from "../graph/post-form.ts";
 import { formOf, media, rules } from "./rules.ts";
 import type { Container, Leg, Remote } from "./state.ts";
 
-/** Instagram fetches an image before it answers: a leg with many continues in its next run. */
+/** Instagram fetches an image before it answers, so a leg with many images continues in its next run. */
 const RUN_MS = 25_000;
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
@@ -50,7 +50,7 @@ async function chosen(leg: Leg): Promise<Remote | Rejected | TryLater> {
   return { ...remote, form, kinds: plain };
 }
 
-/** Returns which file a failure of the leg's container is of: a carousel has several. */
+/** Returns which file has caused a failure of the leg's container. A carousel has several. */
 function mediaIndexOf({ form }: Remote): number | undefined {
   return form === "carousel" ? undefined : 0;
 }
@@ -163,7 +163,7 @@ function startOver(leg: Leg, classified: Classified): PrepareOutcome {
 }
 
 function broken(classified: Classified, mediaIndex: number | undefined): Broken {
-  // That it could not be reached is no excuse for what became of the file there.
+  // An outage doesn't excuse a failure of the file.
   const isOutage = classified.code === "network_unavailable";
   const reported = isOutage
     ? ({ ...classified, code: "media_processing_failed" } as const)

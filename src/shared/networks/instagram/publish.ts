@@ -30,7 +30,7 @@ export async function perform(leg: Leg): Promise<PublishOutcome> {
 
 const permalinkShape = objectShape(() => ({ permalink: z.url() }));
 
-/** Returns the post's address; null if it can't be read. The post is published either way. */
+/** Returns the post's address, or null if it can't be read. The post is published either way. */
 async function readPermalink(leg: Leg, id: string): Promise<string | null> {
   const query = { fields: "permalink,shortcode,timestamp" };
   const request = graphGet(accessOf(leg), encodeURIComponent(id), query);

@@ -15,13 +15,13 @@ import {
 } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
-/** What a draft becomes on the account. */
+/** The forms that a draft can take on the account. */
 export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
 export type Form = (typeof FORMS)[number];
 
 type Facts = FormFacts<Form, ReturnType<typeof ownOptionsOf>>;
 const { error, warning } = ruleRows<Facts>();
-/** In UTF-16 units: Instagram names no unit, and this is the strictest that it can mean. */
+/** In UTF-16 units. Instagram names no unit, and this is the strictest interpretation. */
 const CAPTION_MAX = 2200;
 const FILES_MAX = 10;
 const ALT_TEXT_MAX = 1000;
@@ -41,7 +41,7 @@ function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp
   });
 }
 
-/** Returns the rule that an option of reels is left out of other posts. */
+/** Makes the rule that an option of reels is left out of other posts. */
 function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
   return warning("invalid_request", {
     message: `Only reels have ${name}; it is left out of this post.`,
@@ -144,7 +144,7 @@ export function measure(draft: LegDraft): TextMeasure {
   return { usedCharacters: draft.text.length, maxCharacters: CAPTION_MAX };
 }
 
-/** Returns the quota that every post counts towards: a carousel or a story counts as one. */
+/** Returns the quota that every post counts towards. A carousel or a story counts as one. */
 export function quotaOf(): string {
   return "posts";
 }
@@ -165,7 +165,7 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 };
 
-/** Returns a file whose name alone tells a type that Instagram does not take and that can't be converted. */
+/** Returns a file whose name shows a type that Instagram doesn't accept and that can't be converted. */
 function unusualFile({ url }: MediaItem, mediaIndex: number): readonly number[] {
   return /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url)) ? [mediaIndex] : [];
 }
@@ -174,7 +174,7 @@ function isImage({ url }: MediaItem): boolean {
   return mediaKindOf(url) !== "video";
 }
 
-/** Returns whether the post has a place for alternative texts. */
+/** Reports whether the post can have alternative texts. */
 function hasAltTexts({ form, isNone }: Facts): boolean {
   return !isNone && !isStory(form);
 }
@@ -194,14 +194,14 @@ const types = ["video/mp4", "video/quicktime"] as const;
 const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
 const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
 
-/** Returns the media that Instagram takes. A story takes an image of any shape, a feed only of some. */
+/** Returns the media that Instagram accepts. A story accepts an image of any shape, a feed only of some. */
 export function media(draft: LegDraft): MediaTargets {
   return ownOptionsOf(draft).kind === "story"
     ? { image: STORY_IMAGE, video: STORY_VIDEO }
     : { image: FEED_IMAGE, video: VIDEO };
 }
 
-/** Why media does not make up a post. */
+/** Why files make no post. */
 type MediaRule =
   `instagram.${"media" | "reel" | "story"}.${"required" | "type" | "count" | "media"}` &
     keyof typeof rules;

@@ -20,11 +20,11 @@ import { graphGet } from "../graph/request.ts";
 import type { AccountCheck } from "../contract/network.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Younger ones are not renewed. */
+/** Younger tokens are not renewed. */
 const AGE_MIN_MS = DAY_MS;
-/** A token lasts for 60 days: halfway is early enough for many tries. */
+/** A token lasts for 60 days. Half of that leaves time for many tries. */
 const HALF_LIFE_MS = 30 * DAY_MS;
-/** With less left than this, a call could meet the token's end. */
+/** With less left than this, a token could end during a call. */
 const MARGIN_MS = 5 * 60_000;
 
 export const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
@@ -52,7 +52,7 @@ export function tokenUrl(path: "access_token" | "refresh_access_token", query: T
   return `${GRAPH}/${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Renews a token at half its life: one that has ended can't be renewed. */
+/** Renews a token at half its life, because one that has ended can't be renewed. */
 export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
   const now = tools.now();
@@ -78,7 +78,7 @@ async function refresh({ credentials, tools }: AsAccount): Promise<CredentialsOu
   return { kind: "refreshed", credentials: renewed, expiresAt: renewed.expiresAt };
 }
 
-/** Returns the meaning of a refused renewal. Of one about the request, publishing will tell whether the token is good. */
+/** Interprets a refused renewal. If it was about the request, publishing will show whether the token is valid. */
 function classifyRenewal(answer: HttpResponse, now: Date): Classified {
   const classified = classify(answer, now);
   const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
@@ -110,26 +110,26 @@ export async function readLimits(as: AsAccount): Promise<LimitsOutcome> {
   return { kind: "read", limits, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
-/** 100 by the guide "Content Publishing", 50 by the reference of `content_publishing_limit`. */
+/** 100 in the guide "Content Publishing", and 50 in the reference of `content_publishing_limit`. */
 const QUOTAS: readonly number[] = [50, 100];
 
 function doubtsOf(used: number, total: number): readonly string[] {
   return [
     ...(QUOTAS.includes(total) ? [] : ["quota_total"]),
-    // Then it counts something that the relay does not, or more than it lets through.
+    // It then counts something that the relay doesn't, or more than it allows.
     ...(used > total ? ["quota_usage"] : []),
   ];
 }
 
-/** Returns the account's daily maximum; undefined if it could not be read when the account was linked. */
+/** Returns the account's daily maximum, or undefined if it could not be read when the account was linked. */
 export function postsPerDayMax(limits: NetworkData): number | undefined {
   return z.number().int().positive().safeParse(limits["postsPerDayMax"]).data;
 }
 
-/** The id by which the app alone knows an account. */
+/** The id that only this app has for an account. */
 export const scopedIdShape = shape(() => spare(idShape().pipe(z.string().regex(/^\d{1,40}$/))));
 
-/** A token is renewed halfway through its life: a look a day leaves a month for many tries. */
+/** A token is renewed halfway through its life, so a daily check leaves a month for many tries. */
 export const instagramAccountCheck: AccountCheck = {
   idleDaysMax: 0,
   readLimits: steps.checked(readLimits),

@@ -87,7 +87,7 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
   const note = `HTTP ${answer.status} ${error}`;
   if (answer.status === 429) return linkFailed("rate_limited", note);
   const isOurs = CLIENT_ERRORS.includes(error);
-  // A code that ran out or was used before is refused as `invalid_request`.
+  // A code that has expired or was used is refused as `invalid_request`.
   const isRefused = answer.status === 400 && error !== "" && !isOurs;
   return linkFailed(isRefused ? "access_denied" : "network_unavailable", note);
 }
@@ -124,7 +124,7 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
         username: name,
         displayName: name,
         avatarUrl: member.picture ?? null,
-        // The address of a member's own page is given to approved apps only.
+        // Only approved apps get the address of a member's own page.
         url: "",
         kind: "member",
       },
@@ -174,7 +174,7 @@ function linkOrganization(organization: Organization, grant: Grant): LinkOutcome
         url: `${SITE}/${isBrand ? "showcase" : "company"}/${encodeURIComponent(vanityName || id)}/`,
         kind: "organization",
       },
-      // All pages of one administrator hang on the same authorisation.
+      // All pages of one administrator depend on the same authorisation.
       ...(member === "" ? {} : { grantId: `organizations of ${member}` }),
     },
   };

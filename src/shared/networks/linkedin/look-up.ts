@@ -15,17 +15,17 @@ import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
 import type { Credentials, Leg } from "./state.ts";
 
-/** What the first attempt set off is done by then, whatever became of its answer. */
+/** By then, everything that the first attempt has caused is finished. */
 const SETTLED_MS = 30_000;
-/** Lists show a post a while after it was made. */
+/** Lists show a post with a delay. */
 const LISTED_MS = 60_000;
-/** A duplicate is noticed for ten minutes; the last of them is for the repeated call itself. */
+/** A duplicate is noticed for ten minutes. The last one is left for the repeated call itself. */
 const REPEATABLE_MS = 9 * 60_000;
 /** The first call and one repeat. */
 const DOUBTS_MAX = 2;
 const UNKNOWABLE = unknowable("the network can't tell any more whether the post was made");
 
-/** Looks for an organisation's post. A member's can't be listed: there the call is repeated once. */
+/** Looks for an organisation's post. A member's can't be listed, so the call is repeated once. */
 export const lookUp = lookingUp({
   find: (leg: Leg) => (canTell(leg.credentials) ? findOwnPost(leg) : UNREADABLE),
   settledMs: LISTED_MS,
@@ -41,14 +41,14 @@ export const lookUp = lookingUp({
 
 const UNREADABLE = Promise.resolve({ kind: "unreadable" } as const);
 
-/** Returns whether the post can be looked up: not a member's, since `r_member_social` is closed to new apps. */
+/** Reports whether the post can be looked up. A member's can't, because `r_member_social` is closed to new apps. */
 export function canTell({ kind }: Credentials): boolean {
   return kind === "organization";
 }
 
 /**
- * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so of texts (UGC
- * Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
+ * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so for texts
+ * (UGC Post API, "Content is a duplicate of"), but not for posts with files, which are never repeated.
  */
 function repeatOnce(leg: Leg, ageMs: number): LookUpOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
@@ -59,9 +59,9 @@ function repeatOnce(leg: Leg, ageMs: number): LookUpOutcome {
 
 const PAGE_LENGTH = 10;
 const PAGES_MAX = 3;
-/** Clocks differ: the list is read back to a little before the call. */
+/** Clocks differ, so the list is read back to a little before the call. */
 const CLOCK_SKEW_MS = 60_000;
-/** What was made longer before the call is somebody else's, or another leg's. */
+/** A post made longer before the call is from elsewhere, or another leg's. */
 const OLDER_MS = 1000;
 
 const mediaShape = objectShape(() => ({ id: z.string() }));
@@ -88,9 +88,9 @@ type Post = ShapeOf<typeof postShape>;
 const listShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
 
 /**
- * Looks for the leg's post among those of its organisation: by its files, which are in no other, else by its words.
- * `ambiguous`: one has the words, and was made before the call or shows something else. An entry that can't be read may be
- * the post: the list is not complete then.
+ * Looks for the leg's post among those of its organisation: by its files, which no other post has, or else by its text.
+ * `ambiguous`: one has the text, but was made before the call or shows something else. An entry that can't be read may
+ * be the post, so the list is then incomplete.
  */
 async function findOwnPost(leg: Leg): Promise<Lookup> {
   let isAmbiguous = false;
@@ -147,7 +147,7 @@ function isOut({ lifecycleState }: Post): boolean {
   return lifecycleState !== "PUBLISH_FAILED" && lifecycleState !== "DRAFT";
 }
 
-/** Returns whether a post of the time of the call has the words of a leg without files. */
+/** Reports whether a post from the time of the call has the text of a leg without files. */
 function isAlike(post: Post, leg: Leg, since: number): boolean {
   return (
     leg.remote.assets.length === 0 &&
@@ -157,7 +157,7 @@ function isAlike(post: Post, leg: Leg, since: number): boolean {
   );
 }
 
-/** Returns whether a post shows the leg's link, or nothing beside its words where there is none. */
+/** Reports whether a post shows the leg's link, or only text when there is none. */
 function showsAsMuch({ content = {} }: Post, { draft }: Leg): boolean {
   const { link } = ownOptionsOf(draft);
   const hasFiles = content.media !== undefined || content.multiImage !== undefined;
@@ -175,7 +175,7 @@ function mediaOf({ content }: Post): readonly string[] {
   ];
 }
 
-/** Spaces at the ends of lines do not survive everywhere. */
+/** Removes spaces at the ends of lines, which don't survive everywhere. */
 function comparable(text: string): string {
   return composed(text).replace(/\s+/g, "");
 }

@@ -10,14 +10,14 @@ import { askAs } from "./session.ts";
 import type { Asset, Leg, Remote } from "./state.ts";
 import { uploadFile, wantedFiles } from "./upload.ts";
 
-/** Uploads stop here and go on under the next lease. */
+/** Uploads stop here and continue under the next lease. */
 const UPLOADING_MS = 40_000;
 const POLL_SECONDS: Readonly<Record<Asset["kind"], number>> = { image: 3, document: 5, video: 10 };
-/** How long a document or video gets whose state can't be asked for. */
+/** How long to wait for a document or video whose state can't be read. */
 const GRACE_SECONDS = 30;
 /**
- * How long an image gets then, each time that LinkedIn refuses the post because the image is not ready. Most are ready
- * at once, and the refusal proves that nothing was published.
+ * How long to wait for an image whose state can't be read, each time that LinkedIn refuses the post because it is not
+ * ready. Most are ready immediately, and the refusal proves that nothing was published.
  */
 const IMAGE_GRACE_SECONDS = [0, 3, 6, 12] as const;
 
@@ -25,9 +25,9 @@ function graceOf({ kind }: Asset, { notReady = 0 }: Remote): number {
   return kind === "image" ? (IMAGE_GRACE_SECONDS[notReady] ?? 12) : GRACE_SECONDS;
 }
 
-/** Uploads missing files, then asks once for each file that the network is still processing. */
+/** Uploads missing files, then asks once about each file that the network is still processing. */
 export async function prepare(stored: Leg): Promise<PrepareOutcome> {
-  // With a time of sending, a visible call was made and nobody knows what became of it.
+  // If a time of sending is stored, a visible call was made and its outcome is unknown.
   const repeat = stored.sentAt === null ? { isRepeat: false, doubts: 0 } : { isRepeat: true };
   const leg = { ...stored, remote: { ...stored.remote, ...repeat } };
   const until = leg.tools.now().getTime() + UPLOADING_MS;
@@ -43,7 +43,7 @@ export async function prepare(stored: Leg): Promise<PrepareOutcome> {
   const made = await makeFiles(uploads, leg);
   if ("kind" in made) return made;
   const uploaded = { ...leg, remote: uploads.withFiles(leg.remote, made.files) };
-  // What holds for one file holds for the others: a member's token may not look at any.
+  // What holds for one file holds for the others, because a member's token may not be allowed to read any.
   let graceSeconds = 0;
   let isUnreadable = false;
   const look = async (asset: Asset, index: number) => {
@@ -92,7 +92,7 @@ function readState(
 }
 
 /**
- * Returns the state from which to upload again; undefined if that is not allowed. LinkedIn does not recognise a post
+ * Returns the state from which to upload again, or undefined if that is not allowed. LinkedIn doesn't recognise a post
  * with other files as a duplicate of an earlier one.
  */
 export function withoutAssets(

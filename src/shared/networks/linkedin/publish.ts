@@ -75,7 +75,7 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
     const urn = answer.headers["x-restli-id"]?.replaceAll("%3A", ":") ?? "";
     return POST_URN.test(urn) ? publishedAs(urn) : undefined;
   }
-  // Only a call of ours whose answer was lost can be meant; on the first one it is somebody else's post.
+  // Only an earlier call of ours with a lost answer can have made it. On the first call it is another post.
   const urn = isRepeat ? duplicateUrn(answer) : undefined;
   return urn === undefined ? undefined : publishedAs(urn);
 }
@@ -84,7 +84,7 @@ function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {
   if (classified.code !== "media_not_ready") return startOver(classified, withoutAssets(leg));
   const { remote } = leg;
   const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
-  // How long to wait depends on the files: `prepare` decides.
+  // How long to wait depends on the files, so `prepare` decides.
   return startOver(classified, { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 });
 }
 
@@ -96,8 +96,8 @@ export function publishedAs(urn: string): Published {
 const RESERVED = String.raw`\\|{}@[\]()<>#*_~`;
 const EACH_RESERVED = new RegExp(`[${RESERVED}]`, "g");
 /**
- * Read from left to right, so that nothing is escaped twice: an address as a whole, for a `#` in it begins no hashtag;
- * then a hashtag at the start of a word; then any character that means something to LinkedIn.
+ * Read from left to right, so that nothing is escaped twice: an address as a whole, because a `#` in it begins no
+ * hashtag; then a hashtag at the start of a word; then any character that has a meaning for LinkedIn.
  */
 const TOKEN = new RegExp(
   String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#&])#([\p{L}\p{M}\p{N}_]+)|[${RESERVED}]`,
@@ -106,9 +106,9 @@ const TOKEN = new RegExp(
 const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
 
 /**
- * Returns plain text in LinkedIn's format. Readers see the text itself; an unescaped reserved character would end the
- * published text. Addresses are escaped with a backslash as well: percent-encoding would lead to another page on
- * servers that distinguish the two.
+ * Returns plain text in LinkedIn's format. Readers see the text itself, and an unescaped reserved character would end
+ * the published text. Addresses are escaped with a backslash too, because percent-encoding would lead to another page
+ * on servers that distinguish the two.
  */
 export function littleText(text: string): string {
   let written = "";
@@ -125,7 +125,7 @@ export function littleText(text: string): string {
 function withoutMentions(text: string): string {
   return text.replace(TOKEN, (token: string, tag?: string) => {
     if (token.length === 1) return `\\${token}`;
-    // `#1` is a number to everybody.
+    // `#1` is only a number.
     return tag !== undefined && /\p{L}/u.test(tag) ? hashtag(tag) : escaped(token);
   });
 }

@@ -43,12 +43,12 @@ export function askedScopes(kind: AuthorKind, app: NetworkApp): readonly string[
   return [...SCOPES[kind], ...commentScopes(kind, app)];
 }
 
-/** Returns the scopes for comments that were asked for besides and not granted. */
+/** Returns the scopes for comments that were requested but not granted. */
 export function missingScopes(scopes: readonly string[], app: NetworkApp | undefined) {
   return scopesLacked(commentScopes(kindOfScopes(scopes), app), scopes);
 }
 
-/** Without these nothing can be published, or not found again when an answer was lost. */
+/** Without these nothing can be published, or found again after a lost answer. */
 export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["w_member_social"],
   organization: SCOPES.organization,
@@ -64,7 +64,7 @@ const tokenShape = objectShape(() => ({
 
 export interface Grant {
   readonly tokens: Tokens;
-  /** Null when the answer names none: those that were asked for. */
+  /** Null when the answer names none, which means the requested ones. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -87,8 +87,7 @@ export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
 }
 
 /**
- * Returns the time by which the account must be linked again. Renewing gives neither a new refresh token nor this one
- * more time.
+ * Returns when the account must be linked again. Renewing gives neither a new refresh token nor more time for this one.
  */
 export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }: Tokens): string {
   if (refreshToken === undefined || refreshExpiresAt === undefined) return accessExpiresAt;
@@ -133,7 +132,7 @@ async function renew({ credentials, tools }: AsAccount): Promise<CredentialsOutc
   const asked = { read, classify: refusedRenewal(classify) };
   const issued = await ask(tokenRequest(client, grant), asked, tools);
   if ("failure" in issued) return issued;
-  // A permission was taken back since.
+  // A permission has been withdrawn since.
   const missing = scopesLacked(NEEDED[credentials.kind], issued.scopes ?? undefined);
   if (missing.length > 0) return renewalRejected("permission_missing", missing.join(" "));
   const renewed = { ...credentials, ...issued.tokens };

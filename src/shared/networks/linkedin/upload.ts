@@ -27,7 +27,7 @@ interface WantedFile {
 
 type CheckedFile =
   | { readonly kind: "image"; readonly contentType: string; readonly body: Uint8Array }
-  /** Goes through as it comes: these are larger than what a process should hold. */
+  /** Streamed, because these are larger than a process should hold in memory. */
   | { readonly kind: "document"; readonly contentType: string; readonly body: MediaFile }
   | { readonly kind: "video"; readonly contentType: string; readonly body: MediaFile };
 
@@ -74,7 +74,7 @@ const CHANGED: LegFailure = {
   note: "the file changed while it was uploaded",
 };
 
-/** Whose file is uploaded, and until when: a call of `prepare` that runs on past it may lose the leg. */
+/** The owner of the file, and the time limit: a call of `prepare` that runs longer may lose the leg. */
 interface Uploading extends AsAccount {
   readonly until: number;
   readonly mediaIndex: number | undefined;
@@ -105,8 +105,8 @@ const videoShape = objectShape(() => ({
 }));
 
 /**
- * Returns what brings one file to the network, or further on its way: a video of which parts are missing comes back as an
- * asset that still has its `upload`. Nothing of it is visible; a repeat leaves no more than an unused file behind.
+ * Makes the function that uploads one file, or continues with it. A video with missing parts comes back as an asset
+ * that still has its `upload`. Nothing of it is visible, and a repeat leaves only an unused file.
  */
 export function uploadFile(until: number) {
   return async (leg: Leg, { mediaIndex: index, begun }: Making<Asset>): Promise<Made<Asset>> => {
@@ -213,7 +213,7 @@ async function putPart(
   file: MediaFile,
 ): Promise<string | TryLater | Rejected | Broken> {
   const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
-  // The address is signed: a token beside it would be refused, and disclosed to another server.
+  // The address is signed. A token next to it would be refused, and disclosed to another server.
   const headers = { "content-type": "application/octet-stream" };
   const request = { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS } as const;
   try {
@@ -255,7 +255,7 @@ function isSuccess({ status }: HttpResponse): boolean {
 }
 
 /**
- * Returns whether files, and with images the token, may be sent to an address: LinkedIn's own, or in development one of
+ * Reports whether files, and with images the token, may be sent to an address: LinkedIn's own, or in development one of
  * this machine.
  */
 function isUploadAddress(url: string): boolean {

@@ -20,13 +20,13 @@ const DOMAIN_CHARACTERS_MAX = 253;
 const SCHEME = /(?:https?|dat|dweb|ipfs|ipns|ssb|gopher|gemini):\/\//iuy;
 /** What may not stand before an address. */
 const NOT_BEFORE = /[a-z0-9@＠$#＃\ufffe\ufeff\uffff]/iu;
-/** What no host has: direction marks, punctuation but the backslash, spaces and control characters. */
+/** Characters that no host has: direction marks, punctuation except the backslash, spaces and control characters. */
 const NO_HOST = String.raw`\p{Cc}\p{White_Space}\u061c\u180e\u200e\u200f\u202a-\u202e\u2066-\u2069!-\/:-@[\]-\u0060{-~\ufffe\ufeff\uffff`;
 const NOT_IN_HOST = new RegExp(`[${NO_HOST}]`, "u");
 /** The longest ending has 18 characters. */
 const ENDING = new RegExp(`(?:[^${NO_HOST}]|-){1,18}`, "uy");
 const ENCODED_ENDING = /xn--[0-9a-z]+/iuy;
-/** What can't follow an ending of a host: there the host goes on. */
+/** Characters after which the host continues, so that they can't follow its ending. */
 const HOST_GOES_ON = /[0-9a-z@+-]/iu;
 const IN_PATH = String.raw`[^\p{White_Space}<>()?]`;
 /** What ends a path: the rest belongs to the sentence around. Brackets do where all in them is one of the last. */
@@ -41,7 +41,7 @@ const BEHIND_HOST = new RegExp(
     String.raw`(?:\?[^${IN_QUERY}]*[^${IN_QUERY}!?*'();:+$%[\].,~|@^])?`,
   "iuy",
 );
-/** Longer addresses are none to the server. */
+/** The server takes longer addresses for no links. */
 const URL_CHARACTERS_MAX = 4_096;
 /** The longest part of a host name (RFC 1034). */
 const LABEL_CHARACTERS_MAX = 63;
@@ -52,7 +52,7 @@ function endOf(pattern: RegExp, text: string, start: number): number {
   return pattern.test(text) ? pattern.lastIndex : 0;
 }
 
-/** Returns the end of the ending of a host that begins here; 0 when it is none. */
+/** Returns the end of the host ending that begins here, or 0. */
 function endingAt(text: string, start: number): number {
   const endings = hostEndings();
   for (let end = endOf(ENDING, text, start); end > start; end -= 1) {
@@ -79,7 +79,7 @@ function hostEnds(text: string): Int32Array {
   return ends;
 }
 
-/** A part of a text, and what the server counts in its place. */
+/** A part of a text, and what the server counts instead of it. */
 interface Counted {
   readonly start: number;
   readonly end: number;
@@ -90,7 +90,7 @@ const LINK = "x";
 
 function linksOf(text: string): Counted[] {
   const ends = hostEnds(text);
-  // A host without a scheme is no link, and neither is what it has behind it.
+  // A host without a scheme is no link, and neither is the part after it.
   const addressAt = (start: number) => {
     const host = endOf(SCHEME, text, start);
     const linked = ends[host] ?? 0;
@@ -112,21 +112,21 @@ function linksOf(text: string): Counted[] {
   return found;
 }
 
-/** Full-width forms of ASCII and dots in one character, which the server's check lets pass as what they stand for. */
+/** Full-width forms of ASCII and dots in one character, which the server's check accepts as their ASCII forms. */
 const STANDS_FOR_ASCII = /[\uff01-\uff5e\u2024-\u2026]/gu;
 /** Joiners, which the server leaves out. */
 const JOINERS = /[\u200c\u200d]/gu;
-/** Unknown to the tables of the year 2002 by which the server judges hosts. */
+/** Unknown to the tables of 2002 by which the server checks hosts. */
 const LATER_EMOJI = /[\u{1f000}-\u{1ffff}]/u;
 
-/** Returns a part of a host name as the name system has it; empty when it can't be there. */
+/** Returns a part of a host name in the form of the name system, or "" when it can't be part of one. */
 function encodedLabel(label: string): string {
   if (LATER_EMOJI.test(label)) return "";
   if (/^\p{ASCII}*$/u.test(label)) return label;
   return domainToASCII(label.replaceAll(JOINERS, "").replaceAll(STANDS_FOR_ASCII, "x"));
 }
 
-/** Returns whether a host exists by the rules of international names, and the address is not too long with it. */
+/** Reports whether a host is valid by the rules of international names, and the address not too long with it. */
 function isHostName(name: string, url: string): boolean {
   const labels = name.split(".").map(encodedLabel);
   const added = Math.max(0, labels.join(".").length - Array.from(name).length);
@@ -146,9 +146,9 @@ function mentionsOf(text: string): Counted[] {
 }
 
 /**
- * Returns the text with mentions of remote accounts replaced by what the server counts for them, and each link by one
- * character; `links` is how many there were. A link is never written out at its counted length: the server says what
- * that is, and may say anything.
+ * Returns the text with mentions of remote accounts replaced by what the server counts, and each link by one character.
+ * `links` is their number. A link is never expanded to its counted length, because the server states that and may state
+ * anything.
  */
 export function countedText(text: string): { readonly text: string; readonly links: number } {
   if (!/\P{White_Space}/u.test(text)) return { text: "", links: 0 };
@@ -158,7 +158,7 @@ export function countedText(text: string): { readonly text: string; readonly lin
   const parts: string[] = [];
   let [links, end] = [0, 0];
   for (const one of all) {
-    // What overlaps with an earlier one does not count.
+    // A part that overlaps an earlier one doesn't count.
     if (one.start < end) continue;
     parts.push(text.slice(end, one.start), one.as);
     if (one.as === LINK) links += 1;

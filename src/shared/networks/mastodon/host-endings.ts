@@ -1,12 +1,12 @@
 import tlds from "tlds" with { type: "json" };
 
 /*
- * The endings of hosts by which a Mastodon server tells a link: the top-level domains of March 2020, as twitter-text 3.1.0
- * has them. Later ones are no links to it. Not the list of today, on purpose: what has changed since is taken back, and a
- * test says when the package has changed again.
+ * The host endings by which a Mastodon server recognises a link: the top-level domains of March 2020, as in
+ * twitter-text 3.1.0. Later ones make no links there, so this is not today's list: all changes since are undone here,
+ * and a test reports when the package has changed again.
  */
 
-/** Ended since. */
+/** Removed since. */
 const ENDED = `
 abarth active adac afamilycompany aigo alfaromeo an avianca bananarepublic bentley bl blanco bnl
 boots bq budapest bugatti cancerresearch cartier caseih cbs ceb chloe chrysler cityeats comcast
@@ -22,14 +22,13 @@ telefonica tiffany tp travelchannel uconnect um vista vistaprint volkswagen vuel
 xfinity xperia zippo اتصالات موبايلي 大众汽车 工行 手表 珠宝 诺基亚
 `;
 
-/** Begun since. */
+/** Added since. */
 const LATER: ReadonlySet<string> = new Set(
   "amazon kids music spa ישראל アマゾン 亚马逊".split(" "),
 );
 
 let known: ReadonlySet<string> | undefined;
 
-/** Returns the endings, in lower case. */
 export function hostEndings(): ReadonlySet<string> {
   known ??= new Set([...tlds.filter((name) => !LATER.has(name)), ...ENDED.trim().split(/\s/)]);
   return known;

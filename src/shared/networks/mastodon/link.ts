@@ -75,10 +75,10 @@ export const mastodonLink = {
 } as const satisfies OAuthFlow;
 
 function codeOf({ params }: OAuthCallback, flow: Flow) {
-  // The server has coarser scopes and does not list them.
+  // The server has coarser scopes and doesn't list them.
   if (params["error"] === "invalid_scope" && flow.scope !== COARSE_SCOPES)
     return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } } as const;
-  // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
+  // Anybody can send an error to this address. It ends this authorisation, and changes nothing shared.
   return readCode(params, CALLBACK_ERRORS);
 }
 

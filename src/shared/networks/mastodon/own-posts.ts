@@ -12,9 +12,9 @@ import { type Baseline, apiGet, type Leg } from "./state.ts";
 
 const PAGE_LENGTH = 20;
 const PAGES_MAX = 3;
-/** Limit of an account's posts that are noted before a call: no server makes more in `STEP_MS`. */
+/** Maximum number of an account's posts that are noted before a call. No server makes more in `STEP_MS`. */
 const NOTED_MAX = 40;
-/** How far the clock of a server may be set back between two posts. */
+/** How far a server's clock may be set back between two posts. */
 const STEP_MS = 60_000;
 
 const statusShape = objectShape(() => ({
@@ -36,7 +36,7 @@ const listShape = shape(() =>
 );
 type Status = ShapeOf<typeof listShape>[number];
 
-/** Returns the post of an answer to `POST /api/v1/statuses`; undefined where it names none. */
+/** Reads the post in an answer to `POST /api/v1/statuses`. Undefined when it names none. */
 export function readStatus(answer: HttpResponse): Published | undefined {
   const parsed = statusShape().safeParse(answer.json());
   return answer.status >= 200 && answer.status < 300 && parsed.success
@@ -49,7 +49,7 @@ export function publishedOf(status: ShapeOf<typeof statusShape>): Published {
   return { kind: "done", externalId: status.id, url: url ?? null };
 }
 
-/** The account's own posts, newest first. `isComplete`: all that the list has of the time asked for. */
+/** The account's own posts, newest first. `isComplete`: all that the list has of the requested time. */
 export interface OwnPosts {
   readonly statuses: readonly Status[];
   readonly isComplete: boolean;
@@ -72,8 +72,8 @@ export async function listOwnPosts(leg: Leg, sinceMs: number): Promise<OwnPosts 
 }
 
 /**
- * Requests the account's posts with the token, and without it if the token lacks `read:statuses`: public posts can be
- * read by anybody.
+ * Requests the account's posts with the token, or without it if the token lacks `read:statuses`, because public posts
+ * can be read by anybody.
  */
 async function requestList(
   { account, credentials: own, tools }: Leg,
@@ -88,8 +88,8 @@ async function requestList(
   const path = `accounts/${encodeURIComponent(localId)}/statuses?${query.toString()}`;
   const ask = (accessToken: string | null) => {
     const { headers, ...request } = apiGet({ origin: own.origin, accessToken }, path);
-    // Mastodon lets caches keep the list that anybody may read, for a day while the server fails
-    // (`cache_if_unauthenticated!` in app/controllers/api/v1/accounts/statuses_controller.rb).
+    // Mastodon lets caches keep the public list, for a day while the server fails (`cache_if_unauthenticated!` in
+    // app/controllers/api/v1/accounts/statuses_controller.rb).
     return exchange(tools, { ...request, headers: { ...headers, "cache-control": "no-cache" } });
   };
   const answer = await ask(own.accessToken);
@@ -106,7 +106,7 @@ function readList(answer: HttpResponse | HttpFailure, now: Date): Status[] | NoL
   return unavailable(classify(answer, now));
 }
 
-/** Returns a marker that separates the posts listed now from later ones. */
+/** Makes a marker that separates the posts listed now from later ones. */
 export function baselineOf({ statuses }: OwnPosts): Baseline {
   const times = statuses.map(({ created_at }) => Date.parse(created_at)).filter((ms) => ms > 0);
   return {
@@ -115,7 +115,7 @@ export function baselineOf({ statuses }: OwnPosts): Baseline {
   };
 }
 
-/** Returns the time, by the server's own clock, from which what came after a baseline is listed. */
+/** Returns the time, by the server's own clock, from which posts after a baseline are listed. */
 export function timeOf({ newestAt }: Baseline): number {
   return newestAt === null ? Number.NEGATIVE_INFINITY : Date.parse(newestAt) - STEP_MS;
 }
@@ -125,25 +125,25 @@ export function isNewerThan(baseline: Baseline, { id, created_at, reblog }: Stat
   return !baseline.ids.includes(id) && !(Date.parse(created_at) < timeOf(baseline));
 }
 
-/** Returns whether a post has one of the leg's files, which belong to one post only where a server gives each an id. */
+/** Reports whether a post has one of the leg's files. Only with ids from the server does a file have one post. */
 export function hasOurFile({ media_attachments: attachments }: Status, leg: Leg): boolean {
   const ids = new Set(leg.remote.media.map((item) => item.id));
   return attachments.some((attachment) => ids.has(attachment.id));
 }
 
-/** Returns whether a post has the leg's files, each of them, and nothing else. */
+/** Reports whether a post has exactly the leg's files. */
 export function hasOurFiles({ media_attachments: found }: Status, leg: Leg): boolean {
   const { media } = leg.remote;
   return (
     media.length === found.length &&
     media.every(({ id, url }) =>
-      // Some servers give a file another id once it is part of a post; its address stays.
+      // Some servers give a file another id once it is part of a post, but its address stays.
       found.some((attachment) => attachment.id === id || (url && attachment.url === url)),
     )
   );
 }
 
-/** Returns whether a post has the leg's words, and its content warning. */
+/** Reports whether a post has the leg's text and content warning. */
 export function hasOurWords(status: Status, leg: Leg): boolean {
   const { spoilerText = "" } = ownOptionsOf(leg.draft);
   // Together, because a content warning without a text becomes the text.
@@ -151,7 +151,7 @@ export function hasOurWords(status: Status, leg: Leg): boolean {
   return comparable(words) === comparable(spoilerText + leg.draft.text);
 }
 
-/** Of Markdown, what servers that render it leave out of the text. */
+/** The part of Markdown that servers which render it remove from the text. */
 const MARKDOWN_LINK = /\[([^[\]\n]{1,500})\]\([^()\s]{1,2000}\)/g;
 const MARKDOWN_SIGNS = /[*_~`#>\\-]/g;
 

@@ -12,13 +12,13 @@ import { postWrite, type PostOperation } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { refOf, type Post } from "../post.ts";
 
-/** A post that is to be accepted under an Idempotency-Key, and the pace at which its legs begin. */
+/** A post to be accepted under an Idempotency-Key, and the pace at which its legs begin. */
 interface Acceptance {
   readonly idempotencyKey: string;
   readonly accepted: Accepted;
   readonly found: PostWithLegs;
   readonly pace: Pace;
-  /** The platform's access version, read before the rows on which the post was found acceptable. */
+  /** The platform's access version, read before the rows on which the post was checked. */
   readonly accessVersion: string;
 }
 
@@ -43,7 +43,7 @@ export function reserveMovement(
   };
 }
 
-/** Returns the movement of accepting: storing for a scheduled post, whose legs are paid for when it starts. */
+/** Returns the movement of accepting. A scheduled post is only charged for storing, and its legs when it starts. */
 function movementOf({ post, legs }: PostWithLegs): Movement {
   const operation = "posts.schedule";
   if (post.status === "scheduled")
@@ -56,8 +56,8 @@ function movementOf({ post, legs }: PostWithLegs): Movement {
 
 /**
  * Makes the accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
- * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first. It
- * is refused with `OutdatedAccess` under another access version than the one that the post was checked under.
+ * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
+ * Under another access version than the post was checked under, it is refused with `OutdatedAccess`.
  */
 export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted> {
   const { idempotencyKey, accepted, found, pace, accessVersion } = acceptance;

@@ -26,9 +26,9 @@ export interface CreatedPost {
 
 /** A profile with its linked accounts, to publish for it. */
 export interface AcceptingScope extends PublishingScope {
-  /** The platform's access version, read before the rows that the scope was made of. */
+  /** The platform's access version, read before the rows of the scope. */
   readonly accessVersion: string;
-  /** Whether these rows are cached. A refusal based on cached rows is not answered: the request is checked on fresh rows. */
+  /** Whether these rows are cached. A refusal based on cached rows is checked again on fresh rows. */
   readonly areCached: boolean;
 }
 
@@ -172,9 +172,9 @@ async function createOnce(
 
 /**
  * Accepts a post in one transaction and then sends a hint. A scheduled post is stored, and starts when it is due. The
- * same Idempotency-Key with the same request returns the original post and charges nothing. Nothing is accepted with
- * what a change has taken away that was answered before: see `access-version.ts`.
- * @throws OutdatedAccess when the scope is older than such a change: it is to be resolved again
+ * same Idempotency-Key with the same request returns the original post and charges nothing. Nothing is accepted on
+ * access that an answered change has taken away: see `access-version.ts`.
+ * @throws OutdatedAccess when the scope is older than such a change and must be resolved again
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
  */

@@ -7,13 +7,10 @@ import type { Accepted } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
 import { inBatches, SingleFlight } from "../../runtime/promises.ts";
 
-/** Without the comma, with which the host joins two keys that were sent. */
+/** Without the comma, with which the host joins two keys. */
 const IDEMPOTENCY_KEY = /^[\x21-\x2b\x2d-\x7e]{8,128}$/;
 
-/**
- * Returns the Idempotency-Key of a request.
- * @throws AppError `idempotency_key_required`, `idempotency_key_invalid`
- */
+/** Parses the Idempotency-Key of a request. @throws AppError `idempotency_key_required`, `idempotency_key_invalid` */
 export function parseIdempotencyKey(given: string | null): string {
   const key = given?.trim() ?? "";
   if (key === "")
@@ -29,7 +26,7 @@ export function parseIdempotencyKey(given: string | null): string {
   return key;
 }
 
-/** Returns the value with sorted names, so that their order does not change the JSON. */
+/** Sorts the names in the value, so that their order doesn't change the JSON. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;
@@ -42,8 +39,8 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * Version of fingerprints. Keys live as long as posts, so what a version hashes never changes: a new field of a draft has
- * null as its default, which is left out, or makes a new version.
+ * Version of fingerprints. Keys live as long as posts, so what a version hashes never changes. A new field of a draft
+ * has null as its default, which is left out, or makes a new version.
  */
 const VERSION = "1.";
 
@@ -52,15 +49,15 @@ interface KeyedScope {
   readonly profileId: string;
 }
 
-/** Returns the fingerprint that makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body. */
+/** Returns the hash (of application, profile and parsed body) by which requests under one Idempotency-Key are equal. */
 export function fingerprint({ applicationId, profileId }: KeyedScope, draft: Draft): string {
   const request = canonical({ applicationId, profileId, draft });
   return VERSION + sha256Hex(JSON.stringify(request));
 }
 
 /**
- * Returns whether a stored fingerprint is that of a request. One of a later version can't be compared and counts as the
- * same: answering with the post publishes nothing.
+ * Reports whether a stored fingerprint is that of a request. One of a later version can't be compared and counts as the
+ * same, because answering with the post publishes nothing.
  */
 export function isSameRequest(stored: string, scope: KeyedScope, draft: Draft): boolean {
   return !stored.startsWith(VERSION) || stored === fingerprint(scope, draft);
@@ -71,8 +68,8 @@ const POSTS_AT_ONCE = 16;
 const KEYS_YOUNG_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Makes the check whether the post of a key is gone. Only an erasure removes posts, and with them their profile: a
- * profile that is there vouches for all its posts, which are as many as the platform ever made.
+ * Makes the check whether the post of a key is gone. Only an erasure removes posts, together with their profile. So if
+ * the profile exists, all its posts do, which saves reading them.
  */
 function checkSpent(services: PublishingDeps, platformId: string) {
   const profiles = new SingleFlight<boolean>(Infinity);
@@ -85,8 +82,8 @@ function checkSpent(services: PublishingDeps, platformId: string) {
 }
 
 /**
- * Removes from a page of Idempotency-Keys those whose post is gone. A key lives as long as its post: without it a
- * repeated request would publish a second one. An erasure removes the keys itself; this finds what one left.
+ * Removes from a page of Idempotency-Keys those whose post is gone. A key lives as long as its post, because without it
+ * a repeated request would publish a second one. An erasure removes the keys itself; this finds those that it left.
  */
 export async function removeSpentKeys(
   services: PublishingDeps,

@@ -5,14 +5,12 @@ import type { PublishingDeps } from "../deps.ts";
 import { legDraft, type Draft } from "../post.ts";
 import type { NetworkAccount } from "./account-store.ts";
 
-/** Returns the real account that a connection is linked to. */
 export function accountOf({ network, account }: Connection): NetworkAccount {
   return { network, accountId: account.id };
 }
 
 /**
- * Returns the quota that a draft uses on a network; undefined if it uses none. `remote` is what was made of it, as far
- * as it was prepared.
+ * Returns the quota that a draft uses on a network, if any. `remote` is the prepared draft, as far as it was prepared.
  */
 export function quotaFor(
   { config }: Pick<PublishingDeps, "config">,

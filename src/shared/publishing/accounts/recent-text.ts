@@ -9,12 +9,10 @@ import { inBatches } from "../../runtime/promises.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const TEXTS_AT_ONCE = 32;
-/** Texts of older posts are looked at: longer than it takes to publish one. */
+/** Only texts of posts this much older are checked, which is longer than publishing one takes. */
 const MARGIN_HOURS = 24;
 
-/**
- * Returns the hash by which texts are compared: one form of every character, white space folded. Undefined for no text.
- */
+/** Returns the hash by which texts are compared: with normalised characters and white space. Undefined for no text. */
 export function textHash(text: string): string | undefined {
   const folded = composed(text).replace(/\s+/gu, " ").trim();
   return folded === "" ? undefined : sha256Hex(folded);
@@ -23,7 +21,7 @@ export function textHash(text: string): string | undefined {
 /** What the claim of a text means for another leg with the same text. */
 export type TextState =
   | { readonly kind: "free" }
-  /** The leg has not ended: it may still fail and free the text. */
+  /** The leg has not ended. It may still fail and free the text. */
   | { readonly kind: "pending"; readonly claim: StoredTextClaim }
   | {
       readonly kind: "published";
@@ -31,7 +29,7 @@ export type TextState =
       readonly allowedAfter: string;
     };
 
-/** Returns whether a claim still counts. A leg that may have published counts as published. */
+/** Reports whether a claim still counts. A leg that may have published counts as published. */
 function textStateOf(
   claim: StoredTextClaim,
   leg: Leg | undefined,
@@ -58,7 +56,7 @@ async function unlessLegDamaged<T>(reading: Promise<T>): Promise<T | "damaged"> 
   }
 }
 
-/** Removes a page of the texts whose claims no longer count, of posts that are a day older than the texts must be. */
+/** Removes a page of texts whose claims no longer count, of posts a day older than the texts must be. */
 export async function removeFreeTexts(services: PublishingDeps, after: string | undefined) {
   const { networkAccounts, posts } = services.stores;
   const hours = services.config.publishing.duplicateWindowHours;
@@ -92,7 +90,7 @@ export async function findTextState(
 }
 
 /**
- * Claims a text of an account for a leg. Of concurrent claims, one is written. Replaces the claim of a leg that
+ * Claims a text of an account for a leg. Of concurrent claims, one is written. It replaces the claim of a leg that
  * published nothing, or whose 48 hours are over.
  */
 export async function claimText(

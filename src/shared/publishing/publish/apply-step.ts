@@ -20,14 +20,14 @@ import type { Step } from "./call-work.ts";
 import { ended, waiting } from "./leg-attempt.ts";
 import type { LegRun } from "./leg-run.ts";
 
-/** How a call is called in the timeline, and how its good end is. */
+/** Names of a call and of its success in the timeline. */
 const TIMELINE = {
   publish: ["leg_settled", "succeeded"],
   comment: ["comment_sent", "done"],
   remove: ["removal", "done"],
 } as const;
 
-/** Returns how a call ends: after a call of unknown outcome no failure says that nothing happened. */
+/** Returns how a call ends. After a call of unknown outcome, no failure may claim that nothing happened. */
 function asKnown(call: Call, end: CallEnd): CallEnd {
   if (end.kind === "done") return end;
   const { failure } = end;
@@ -124,8 +124,8 @@ async function returnQuota({ services, post, hand }: LegRun): Promise<void> {
 }
 
 /**
- * Returns the post and its only leg as this worker knows them, which saves reading them. The other legs of a post with
- * several have changed meanwhile, and so has its row when one of them ended.
+ * Returns the post and its only leg as this worker knows them, which saves reading them. If a post has several legs,
+ * the others have changed meanwhile, and so has its row when one of them ended.
  */
 async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
   const { post, postEtag: etag } = run;
@@ -162,7 +162,7 @@ function reportCall({ services: { log }, ref, hand }: LegRun, call: Call, end: C
   log.info("call failed", { ...fields, reason, networkCode, note });
 }
 
-/** Ends the call under way, and with the one that publishes its leg. */
+/** Ends the current call, and its leg if it is the call that publishes. */
 async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
   const { services, ref, post } = run;
   const known = await lastKnown(run);
@@ -202,7 +202,7 @@ function reportWait({ services, hand: { leg } }: LegRun, call: Call, failure?: L
   log.info("leg delayed", { ...fields, reason, networkCode });
 }
 
-/** Gives the leg back until its time, and sends a hint; the sweep finds a leg whose hint is lost. */
+/** Gives the leg back until its time, and sends a hint. If the hint is lost, the sweep finds the leg. */
 async function wait(run: LegRun, asked: Wait): Promise<void> {
   const { services, ref, hand } = run;
   const { leg: taken, before } = hand;
@@ -224,7 +224,7 @@ async function wait(run: LegRun, asked: Wait): Promise<void> {
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 
-/** Writes what a phase of the leg's call came to. Nothing else postpones or ends a call. */
+/** Writes the result of a phase of the leg's call. Nothing else postpones or ends a call. */
 export async function applyStep(run: LegRun, step: Step): Promise<void> {
   switch (step.kind) {
     case "continue":

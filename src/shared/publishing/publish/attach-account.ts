@@ -12,13 +12,13 @@ import { firstRemote, type LegRun } from "./leg-run.ts";
 /** The delay of a leg that was claimed under another account than it is published to. */
 const MOVED_SECONDS = 1;
 
-/** A worker that is alive keeps its account for longer before so much of the lease is left. */
+/** A worker that is alive prolongs its account's lease before only this share of it is left. */
 const STALE_SHARE = 0.6;
 
 /**
- * Takes the account for the leg, so that no other leg is worked on for it. Returns false if another leg has the account:
- * this one then waits in the account's queue, without a claim, until it is called. A lease that was not kept for longer
- * may be that of a dead worker, which calls nobody: the leg then also gets a hint for the lease's end.
+ * Takes the account for the leg, so that no other leg uses it. Returns false if another leg has the account: this one
+ * then waits in the account's queue, without a claim, until it is called. If the other's lease was not prolonged, its
+ * worker may be dead and will call no leg, so this leg also gets a hint for the lease's end.
  */
 export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
   const { services, ref, hand } = run;
@@ -59,7 +59,7 @@ export async function passOnAccount(run: LegRun): Promise<void> {
   await callNext(run, (now, handOver) => accountQueues.releaseOf(accountRef, key, now, handOver));
 }
 
-/** Releases an account, repeatedly if need be, and hints the leg that has it next. */
+/** Releases an account, repeatedly if needed, and hints the leg that has it next. */
 async function callNext(
   { services, ref, hand }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,

@@ -13,12 +13,12 @@ import { callOf } from "../leg.ts";
 import { legDraft } from "../post.ts";
 import type { LegRun } from "./leg-run.ts";
 
-/** What a phase of a call comes to. Only `applyStep` writes it. */
+/** The result of a phase of a call. Only `applyStep` writes it. */
 export type Step =
   | { readonly kind: "continue" }
   | Wait
   | { readonly kind: "end"; readonly end: CallEnd }
-  /** Somebody else has changed the leg. */
+  /** Another process has changed the leg. */
   | { readonly kind: "lost" };
 
 export const GO_ON: Step = { kind: "continue" };
@@ -29,7 +29,7 @@ export const failed = (failure: LegFailure): Step => ({
   end: { kind: "failed", failure },
 });
 
-/** Returns a failure that no network has named. */
+/** Makes a failure that is not from a network. */
 export const plain = (code: LegFailure["code"], networkCode: string | null = null): LegFailure => ({
   code,
   networkCode,
@@ -40,7 +40,7 @@ export interface CallWork {
   readonly run: LegRun;
   readonly network: Network;
   readonly how: CallKind;
-  /** The call as it was before its marker was written; absent until then. */
+  /** The call as it was before its marker was written. Absent until then. */
   unsent?: Call;
 }
 
@@ -61,13 +61,13 @@ export type Made =
       readonly isPoll?: true;
     });
 
-/** What differs between the kinds of calls. */
+/** The differences between the kinds of calls. */
 export interface CallKind {
   /** Checks, or follows, the account that is linked now. */
   attach(work: CallWork, linked: Connection): Promise<Step> | Step;
   /** Finds out whether an earlier call had its effect. Changes nothing. */
   lookUp(work: CallWork): Promise<Found>;
-  /** What comes before the marker. May be repeated, and shows nothing to anyone. */
+  /** Steps before the marker. They may be repeated, and nobody can see their effect. */
   readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
   /** Makes the visible call. */
   perform(work: CallWork): Promise<Made>;
@@ -95,7 +95,7 @@ export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
   };
 }
 
-/** Returns the end of a call that the network refused, for which its account may be to blame. */
+/** Returns the end of a call that the network refused, possibly because of its account. */
 export async function refused({ run }: CallWork, failure: LegFailure): Promise<Step> {
   // A permission that later calls alone need says nothing of the account.
   const isOwn = failure.code === "permission_missing" && run.hand.call.kind !== "publish";
@@ -103,7 +103,7 @@ export async function refused({ run }: CallWork, failure: LegFailure): Promise<S
   return failed(await blamed(run.services.connections, run.hand.attached.connection, failure));
 }
 
-/** Returns the step after something that was certainly not done, and may succeed later. */
+/** Returns the step after something that was certainly not done, but may succeed later. */
 export const tryLater = ({
   failure,
   retryAfterSeconds: seconds,

@@ -17,7 +17,7 @@ import {
 } from "./call-work.ts";
 import type { LegRun } from "./leg-run.ts";
 
-/* A call that follows the one that publishes: a first comment, a removal. */
+/* A call that follows the one that publishes: a first comment, or a removal. */
 
 const OTHER_ACCOUNT: LegFailure = {
   code: "connection_missing",
@@ -30,8 +30,8 @@ const OTHER_ACCOUNT: LegFailure = {
 const targetOf = (leg: Leg) => leg.calls[0].result?.externalId ?? callOf(leg).target;
 
 /**
- * Finds the post of a leg that ended with an unknown outcome, which is to be removed. What is certainly not there counts
- * as removed.
+ * Finds the post of a leg with an unknown outcome, in order to remove it. A post that certainly doesn't exist counts as
+ * removed.
  */
 async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
@@ -90,7 +90,7 @@ export function laterCall(how: FollowUpCall): CallKind {
     },
     lookUp: (work) => how.lookUp(toFollowUp(work), work.run.tools),
     prepare: [findPost],
-    // Its own marker is no earlier attempt.
+    // `sentAt` now is the marker of this very call, so the network must not take it for an earlier attempt.
     perform: (work) => how.perform({ ...toFollowUp(work), sentAt: null }, work.run.tools),
   };
 }

@@ -13,7 +13,7 @@ import { nextWait, type Schedule } from "../leg-times.ts";
 import { accountOn, callOf, withCall, type Leg } from "../leg.ts";
 
 /*
- * What a worker's attempt makes of a leg: of its claim, and of the call under way, whose states `call.ts` has. A leg with a
+ * What a worker's attempt makes of a leg: its claim, and the current call, whose states are in `call.ts`. A leg with a
  * claim (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
  */
 
@@ -33,15 +33,15 @@ export function claimed(leg: Leg, { id: claimId, now, leaseSeconds, afterCrash }
   return { ...taken, claimId, leaseUntil: after(now, leaseSeconds), notBefore: null };
 }
 
-/** Returns the leg with a lease that runs from now, for a step that takes longer than one lease. */
+/** Returns the leg with a lease that starts now, for a step that takes longer than one lease. */
 export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
   return { ...leg, leaseUntil: after(now, leaseSeconds) };
 }
 
 /**
- * Returns the leg with a lease that ends with the worker's process, so that another worker takes over at once. `callMs`:
- * the longest time that a call to a network takes. A call that was begun keeps its lease until then, even if the process
- * ends before: a worker that looked earlier could miss the post and send it twice.
+ * Returns the leg with a lease that ends with the worker's process, so that another worker can take over immediately.
+ * `callMs` is the longest duration of a call to a network. A call that was begun keeps its lease until then, even if
+ * the process ends earlier: a worker that looked before that could miss the post and send it twice.
  */
 export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
   const { leaseUntil } = leg;
@@ -55,7 +55,7 @@ export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null
   return { ...moved, connectionId: linked.id, account: accountOn(linked) };
 }
 
-/** Nobody has the leg. */
+/** The columns of a leg that no worker has. */
 export const free = { claimId: null, leaseUntil: null, notBefore: null } as const;
 
 /** Returns the leg as it was before the worker took it, except for the account and what was prepared. */
@@ -69,7 +69,7 @@ export function asBeforeClaim(before: Leg, taken: Leg, now: Date, seconds: numbe
   return { ...back, ...free, notBefore: after(now, seconds), connectionId, account, warnings };
 }
 
-/** Returns the leg without its lease, to be worked on in `seconds`. Keeps the mark that a call was sent. */
+/** Returns the leg without its lease, due in `seconds`. The mark of a sent call stays. */
 export function postponed(leg: Leg, waitsFor: WaitsFor, now: Date, seconds: number): Leg {
   const waiting = withCall(leg, waitingCall(callOf(leg), waitsFor));
   return { ...waiting, ...free, notBefore: after(now, seconds) };
@@ -92,8 +92,8 @@ export function waiting(
 }
 
 /**
- * Returns the leg without its lease, because its worker got no answer from storage: to be worked on in `seconds`, and not
- * before a call that was begun is over. `callMs`: the longest time that a call to a network takes.
+ * Returns the leg without its lease, because its worker got no answer from storage. It is due in `seconds`, but not
+ * before a call that was begun has ended. `callMs` is the longest duration of a call to a network.
  */
 export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
   const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";

@@ -25,7 +25,7 @@ export interface LegRun {
   readonly timeline: TimelineRecorder;
 }
 
-/** Returns a worker's work on the leg that it has read, before the claim. */
+/** Makes the work of a worker on the leg that it has read, before the claim. */
 export function beginRun(
   services: PublishingDeps,
   ref: PostRef,
@@ -66,11 +66,11 @@ export function timeSuffices({ services, hand, callsEndAt }: LegRun): boolean {
 
 interface OpenedFiles {
   readonly tools: NetworkTools;
-  /** Ends open transfers, and frees files held in memory because their servers don't tell their size. */
+  /** Ends open transfers, and frees files held in memory because their servers don't state their size. */
   close(): Promise<void>;
 }
 
-/** Returns tools that keep track of every file they open, so that none stays open after its leg. */
+/** Returns tools that track every file they open, so that none stays open after its leg. */
 function keepingOpened(tools: NetworkTools): OpenedFiles {
   const files: MediaFile[] = [];
   return {

@@ -11,12 +11,12 @@ import { timeSuffices, type LegRun } from "./leg-run.ts";
 import { publication } from "./publication.ts";
 
 /*
- * Makes the call of a claimed leg, as far as it can go now: attach the account, look up an earlier call whose outcome is
- * unknown, prepare, mark, perform. Each phase returns a step, and `applyStep` alone writes it. `publication.ts` and
- * `later-call.ts` have what differs between the kinds of calls.
+ * Makes the call of a claimed leg, as far as possible now: attach the account, look up an earlier call of unknown
+ * outcome, prepare, mark, perform. Each phase returns a step, and only `applyStep` writes it. `publication.ts` and
+ * `later-call.ts` have the differences between the kinds of calls.
  */
 
-/** Attaches the account that is linked now, with credentials that are good for a while. */
+/** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
   const { run, how } = work;
   const opened = await openLinked(run);
@@ -63,7 +63,7 @@ async function settleEarlier(work: CallWork): Promise<Step> {
   }
 }
 
-/** Goes on to the call, unless what publishes has used up its retries: then it waits or ends as after the last of them. */
+/** Continues with the call. If publishing has used up its retries, it waits or ends as after the last of them. */
 function goOnIfRetriesLeft(
   { services, hand }: LegRun,
   failure = plain("network_unavailable"),
@@ -74,7 +74,7 @@ function goOnIfRetriesLeft(
   return isUsedUp ? tryLater({ failure }) : GO_ON;
 }
 
-/** Returns the step when no call can be made in the time that is left. The stop of a process uses up nothing. */
+/** Returns the step when no call can be made in the time that is left. Stopping a process uses up nothing. */
 function noTime({ services }: LegRun): Step {
   if (services.work.stop.endsAt !== undefined)
     return { kind: "wait", waitsFor: "turn", seconds: 0 };
@@ -83,8 +83,9 @@ function noTime({ services }: LegRun): Step {
 }
 
 /**
- * Writes the marker that outlives the worker: who finds it looks the call up first. Not if the lease, or the worker's
- * time, could end before the call does. What was prepared is kept: doing it again would use up the next lease as well.
+ * Writes the marker that outlives the worker. A worker that finds it looks the call up first. No marker is written if
+ * the lease or the worker's time could end before the call does. What was prepared is kept, because repeating that
+ * would use up the next lease too.
  */
 async function mark(work: CallWork): Promise<Step> {
   const { run } = work;

@@ -44,8 +44,8 @@ export async function claimOwnText({ run }: CallWork): Promise<Step> {
 }
 
 /**
- * Claims the quota that the draft counts towards; `remote` is the prepared draft, which may count towards another one. A
- * leg claims a quota once, and returns one that it no longer counts towards.
+ * Claims the quota that the draft counts towards. `remote` is the prepared draft, which may count towards another one.
+ * A leg claims a quota once, and returns one that it no longer counts towards.
  */
 async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
   const { services, post, hand } = run;
@@ -64,7 +64,7 @@ async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
 
 export const claimFirstQuota = ({ run }: CallWork): Promise<Step> => claimQuota(run);
 
-/** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
+/** Gives back the quota that the leg took but doesn't count towards, now that `remote` was made from it. */
 export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
   const { services, post, hand } = run;
   const { network, account } = hand.leg;
@@ -80,13 +80,13 @@ export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promi
   );
 }
 
-/** What preparing a leg saw of its files, and did to them. */
+/** What preparing a leg learned about its files, and changed in them. */
 interface Noted {
   readonly repairs: MediaRepair[];
   readonly files: Map<string, MediaFacts>;
 }
 
-/** Returns the tools with every change to an image noted, since readers will not see the file that was given. */
+/** Returns tools that note every change to an image, because readers won't see the original file. */
 function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkTools {
   return {
     ...tools,
@@ -103,7 +103,7 @@ function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkT
   };
 }
 
-/** Returns the leg with warnings of what preparing it changes, each code once however often the leg is prepared. */
+/** Returns the leg with warnings about what preparing changes. Each code is added once, even if repeated. */
 function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
   const known = new Set(leg.warnings.map(({ code }) => code));
   const added = toLegWarnings(found).filter(({ code }) => !known.has(code) && known.add(code));
@@ -114,7 +114,7 @@ function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly
   return repairs.map((repair) => repairWarning(name, repair, { field: null, mediaIndex: null }));
 }
 
-/** Returns a warning for each alternative text that was cut: the account's limit may not be what it was on accepting. */
+/** Returns a warning for each alternative text that was cut: the account's limit may have changed since accepting. */
 function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly Problem[] {
   const { limits } = run.hand.attached.connection;
   const draft = legDraft(run.post.draft, run.hand.leg.network);
@@ -125,7 +125,7 @@ function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly 
   ].filter(({ code }) => code === "alt_text_shortened");
 }
 
-/** Uploads media and makes containers. */
+/** Uploads media and creates containers. */
 export async function prepareFiles(work: CallWork): Promise<Step> {
   const { run, network } = work;
   const noted: Noted = { repairs: [], files: new Map() };
@@ -142,7 +142,7 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
       const form = outcome.remote["form"] ?? null;
       const { log } = run.services;
       log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
-      // What was made may count towards another quota than the draft: a video that is no reel.
+      // The prepared draft may count towards another quota than the original one, such as a video that is no reel.
       const step = await claimQuota(run, outcome.remote);
       run.hand.note((call) => ({ ...call, remote: outcome.remote }));
       return step;

@@ -42,7 +42,7 @@ async function perform(work: CallWork): Promise<Made> {
     case "prepare_again": {
       const { failure, remote: state, pollAfterSeconds: retryAfterSeconds } = outcome;
       await returnUnusedQuota(run, state);
-      // The check accepted it and the network refused it: our rule is not the network's.
+      // The check accepted what the network refused, so our rule differs from the network's.
       if (failure.rule !== undefined)
         run.services.log.warn("network.fact_doubtful", {
           network: network.name,

@@ -11,15 +11,15 @@ import { claimed } from "./leg-attempt.ts";
 import { beginRun, firstRemote, type LegRun } from "./leg-run.ts";
 import { makeCall } from "./make-call.ts";
 
-/** A hint that comes earlier than this is ignored: the right one is still to come. */
+/** A hint that comes earlier than this is ignored, because the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
 
-/** How long the hint of a leg that a stopping process did not begin waits: a new process may not be there yet. */
+/** Delay of the hint for a leg that a stopping process did not begin. A new process may not exist yet. */
 export const HAND_BACK_SECONDS = 1;
 
 /**
- * Moves one leg on as far as it can go now. May be called at any time, any number of times, in any number of processes:
- * a leg is worked on only under a claim, and a visible call is made only after a marker was written that outlives the
+ * Continues one leg as far as possible now. May be called at any time, any number of times, in any number of processes:
+ * a leg is only worked on under a claim, and a visible call is made only after writing a marker that outlives the
  * worker.
  */
 export async function publishLeg(
@@ -63,8 +63,8 @@ async function hintAgain({ services, ref, hand }: LegRun, at: string, now: Date)
 }
 
 /**
- * Claims the leg for this worker. Returns false when another one was first. What the network chooses once, such as a
- * key of the post, is chosen and stored here, so that it outlives the worker.
+ * Claims the leg for this worker. Returns false when another one was first. A value that the network chooses once, such
+ * as a key of the post, is chosen and stored here, so that it outlives the worker.
  */
 async function claim(run: LegRun): Promise<boolean> {
   const { services, hand } = run;
@@ -83,8 +83,8 @@ async function claim(run: LegRun): Promise<boolean> {
 }
 
 /**
- * Works on a claimed leg. When the process is told to stop, the leg is written: its lease then ends with the process, and
- * another one goes on. In any case the steps are kept in the timeline, and no file stays open.
+ * Works on a claimed leg. When the process is told to stop, the leg is written with a lease that ends with the process,
+ * so that another one continues. In any case the steps are stored in the timeline, and no file stays open.
  */
 async function whileClaimed(run: LegRun): Promise<void> {
   const { services, hand, timeline, files } = run;

@@ -23,11 +23,11 @@ import { foreignIssues } from "./foreign-issues.ts";
 import { free } from "./leg-attempt.ts";
 import { noteStep } from "./timeline-recorder.ts";
 
-/** What can be done about what a leg made visible. */
+/** Whether what a leg made visible can be removed. */
 type Removable = "yes" | "unsupported" | "pending" | "removed" | "retried" | "nothing";
 
 interface Removal {
-  /** Tells the calls of this request from those of others, so that a repeat after a lost answer recognizes them. */
+  /** Tells the calls of this request from those of others, so that a repeat after a lost answer recognises them. */
   readonly round: string;
   readonly found: PostWithLegs;
   /** All legs if absent. */
@@ -36,7 +36,7 @@ interface Removal {
   readonly pace: Pace;
 }
 
-/** Returns whether the leg's network can take the post down; yes while the account is unknown, which the call finds out. */
+/** Reports whether the leg's network can remove the post, which the call finds out while the account is unknown. */
 function isSupported(leg: Leg, connections: readonly Connection[]): boolean {
   const { remove } = networkOf(leg.network).calls;
   if (remove === undefined) return false;
@@ -57,7 +57,7 @@ function removableOf(leg: Leg, post: Post, connections: readonly Connection[]): 
   return isSupported(leg, connections) ? "yes" : "unsupported";
 }
 
-/** Returns the leg with a removal to be made after a call that is under way. A comment that nobody works on is dropped. */
+/** Returns the leg with a removal to make after the current call. A comment that no worker has is dropped. */
 function withRemoval(leg: Leg, round: string, now: Date): Leg {
   const open = openCall(leg);
   const isIdle = leg.claimId === null;
@@ -102,7 +102,7 @@ function refusalOf(
   });
 }
 
-/** Makes the transaction that asks for removals. Its answer is the networks for which it asks. */
+/** Makes the transaction that requests removals. Its answer is the networks of the requested ones. */
 function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]> {
   const { round, found, networks, connections, pace } = removal;
   return postOperation({
@@ -137,8 +137,9 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
 }
 
 /**
- * Asks the networks to take down what the legs made visible. A leg whose removal is open is left to it.
- * @throws AppError 400 for a network that the post does not have, 404, `nothing_to_remove`, `removal_unsupported`, `invalid_state`
+ * Asks the networks to remove what the legs made visible. A leg whose removal is already open gets no second one.
+ * @throws AppError 400 for a network that the post doesn't have, 404, `nothing_to_remove`, `removal_unsupported`,
+ * `invalid_state`
  */
 export async function removePost(
   services: PublishingDeps,

@@ -35,7 +35,7 @@ function movementOf(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Mo
   };
 }
 
-/** Returns the refusal to retry. A post that has not started has nothing to retry: it is changed instead. */
+/** Makes the refusal to retry. A post that has not started has nothing to retry, and is changed instead. */
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
 }
@@ -46,7 +46,7 @@ function beingRemoved({ status }: Post): AppError {
 }
 
 interface Retry {
-  /** Marks the legs of this retry, so that a repeat after a lost answer recognizes them. */
+  /** Marks the legs of this retry, so that a repeat after a lost answer recognises them. */
   readonly round: string;
   readonly scope: ProfileScope;
   readonly found: PostWithLegs;
@@ -88,8 +88,8 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
 }
 
 /**
- * Retries failed legs, and reserves for each. A call whose outcome is unknown is looked up before anything is sent.
- * @throws AppError 400 for a network that the post does not have, 402, 404, `nothing_to_retry`
+ * Retries failed legs, with a reservation for each. A call of unknown outcome is looked up before anything is sent.
+ * @throws AppError 400 for a network that the post doesn't have, 402, 404, `nothing_to_retry`
  */
 export async function retryPost(
   services: PublishingDeps,

@@ -73,7 +73,7 @@ function removalRecord(call: Call | undefined) {
   return { status, requestedAt, at, error } as const;
 }
 
-/** Returns what has an error with the address that explains it. */
+/** Adds the link that explains the error. */
 function explained<Of extends { readonly error: LegProblem | null }>(of: Of, baseUrl: string) {
   return { ...of, error: of.error === null ? null : withDocUrl(of.error, baseUrl) };
 }
@@ -87,7 +87,7 @@ function tokensOf(legs: readonly Leg[]) {
   };
 }
 
-/** Returns a post as its events store it. `connections` are the profile's; needed where `retryAvailable` depends on them. */
+/** Returns a post as its events store it. `connections` of the profile are needed if `retryAvailable` needs them. */
 export function postRecord({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
   const { draft } = post;
   return {
@@ -119,7 +119,7 @@ export function postRecord({ post, legs }: PostWithLegs, connections: readonly C
   };
 }
 
-/** Returns a post as its owner sees it. `baseUrl`: the relay's own, where the codes of errors are explained. */
+/** Returns a post as its owner sees it. `baseUrl` is the relay's own, where the codes of errors are explained. */
 export function postView(
   found: PostWithLegs,
   baseUrl: string,

@@ -19,7 +19,7 @@ import { postWake, refOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
-/** Returns the refusal if the post can't be changed. `expected`: the `updatedAt` that the caller goes by. */
+/** Returns the refusal if the post can't be changed. `expected` is the `updatedAt` that the caller knows. */
 function refusalOf(post: Post, expected?: string): AppError | undefined {
   const { status, updatedAt } = post;
   if (status !== "scheduled") {
@@ -34,7 +34,7 @@ function refusalOf(post: Post, expected?: string): AppError | undefined {
   return new AppError("conflict", "The post was changed since you read it. Read it again.");
 }
 
-/** Returns the post to be changed. @throws AppError 404, `invalid_state`, `conflict` */
+/** Finds the post to change. @throws AppError 404, `invalid_state`, `conflict` */
 async function findToChange(
   posts: PostStore,
   scope: ProfileScope,
@@ -47,7 +47,7 @@ async function findToChange(
 }
 
 /**
- * Returns the time of a change: now, and always later than the one before, whose process may have another clock. So no
+ * Returns the time of a change: now, and always later than the last one, whose process may have another clock. So no
  * two versions of a scheduled post have the same `updatedAt`.
  */
 function changedAt({ updatedAt }: Post, now: Date): string {
@@ -56,7 +56,7 @@ function changedAt({ updatedAt }: Post, now: Date): string {
 
 /**
  * Makes the transaction that replaces a post and its legs while it is scheduled. `revision` marks the change as ours.
- * Only what it finds in the transaction decides: the caller's version may be gone since it was read.
+ * Only what the transaction reads decides, because the caller's version may have been replaced.
  */
 function changeOperation(
   before: Post,
@@ -113,7 +113,7 @@ export async function updatePost(
   return viewPost(services, scope, { post, legs });
 }
 
-/** Returns the issues of a change that its schema does not report. */
+/** Returns issues of a change that its schema doesn't report. */
 export async function issuesOfUpdate(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -125,7 +125,7 @@ export async function issuesOfUpdate(
 }
 
 /**
- * Cancels a scheduled post, which charges nothing more. Of a cancel and a start that race, exactly one wins.
+ * Cancels a scheduled post without further charges. Of a racing cancel and start, exactly one wins.
  * @throws AppError 404, `invalid_state` once it started
  */
 export async function cancelPost(

@@ -27,9 +27,9 @@ import type { NetworkCheck } from "../problems.ts";
 
 /** A post that is later than this is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
-/** How long a due row without its post, or with another time, is kept: the post may be about to be written. */
+/** How long a due row without its post, or with another time, is kept. The post may be about to be written. */
 const ORPHAN_MS = 10 * 60 * 1000;
-/** How soon the post of a platform that is suspended or closed is checked again. */
+/** How soon the post of a suspended or closed platform is checked again. */
 const SUSPENDED_MS = 5 * 60 * 1000;
 
 /** Why no leg of a due post may be published. */
@@ -38,7 +38,7 @@ interface Obstacle {
   readonly code: LegErrorCode;
 }
 
-/** What is known of a due post: whether it may start, and what its networks find in it now. */
+/** A due post: whether it may start, and what its networks find in it now. */
 interface Start {
   readonly post: Post;
   readonly obstacle: Obstacle | undefined;
@@ -50,12 +50,12 @@ type Started =
   | {
       readonly kind: "started";
       readonly networks: readonly NetworkName[];
-      /** Why the wallet did not pay; undefined if it did. */
+      /** Why the wallet did not pay, or undefined if it did. */
       readonly unpaid: AppError | undefined;
     }
-  /** An earlier try started it: nothing is left to do. */
+  /** An earlier try started it, so nothing is left to do. */
   | { readonly kind: "started_before" }
-  /** The post was changed after it was read, so what was found no longer counts, its time included. */
+  /** The post was changed after it was read, so the findings no longer count, nor does its time. */
   | { readonly kind: "changed" };
 
 interface StartedLegs {
@@ -90,7 +90,7 @@ function startedLegs(
 
 /**
  * Makes the starting transaction: legs with their tokens reserved, or ended with the reason. It starts exactly the
- * revision that was checked: of a start and a change or cancel that race, exactly one wins.
+ * revision that was checked. Of a start that races with a change or cancel, exactly one wins.
  */
 function startOperation(start: Start): PostOperation<Started> {
   const { post, pace } = start;
@@ -149,8 +149,8 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
 }
 
 /**
- * Starts the post, or postpones it if its platform is suspended, or closed: that cancels it. Does nothing for a post that has started. A post that
- * changed in between is read again by another hint.
+ * Starts the post, postpones it if its platform is suspended, or cancels it if the platform is closed. Does nothing for
+ * a post that has started. A post that changed in between is read again by another hint.
  */
 async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
   const ref = refOf(post);
@@ -179,18 +179,17 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   }
   const scheduleAt = post.draft.scheduleAt ?? "";
   if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
-    // The sender's clock runs ahead, or the post was moved to another time, which has a due row of its own.
+    // The sender's clock is ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
     if (scheduleAt === dueAt)
       await services.stores.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
-    // A change that brings this time back may have written its row and not yet the post, which has no other row.
+    // A change that brings this time back may have written its row but not yet the post, which has no other row.
     else await services.wakes.removeIfOld(wake, new Date(now.getTime() - ORPHAN_MS));
     return;
   }
   await continueWork(post, {}, () => startOrPostpone(services, wake, post));
 }
 
-/** Returns the steps that send a hint for every post that is due soon or was missed. */
 export function hintDuePosts(services: PublishingDeps): TakeStep {
   return hintWakes(services, duePosts(services));
 }

@@ -18,7 +18,7 @@ import type { Invite, ListInvitations } from "./schema.ts";
 const MARK_BYTES = 12;
 const HOUR_SECONDS = 3_600;
 
-/** Returns what the link of an invitation is bound to: it ends with the mark, and is for this e-mail and role. */
+/** Returns what the link of an invitation is bound to: its mark, e-mail and role. */
 export const stateOfInvitation = ({ linkMark, email, role }: Invitation) =>
   `${linkMark}|${role}|${email}`;
 
@@ -58,7 +58,7 @@ async function findOpen(
   return statusOf(invitation, inviter, clock.now()) === "open" ? invitation : undefined;
 }
 
-/** What `invite` answers. `url`: the link, where no mail has it. */
+/** The answer of `invite`. `url` is the link, unless it was mailed. */
 interface Invited {
   readonly isNew: boolean;
   readonly invitation: InvitationView & { readonly url?: string };
@@ -70,8 +70,8 @@ interface Asked extends Pick<Invitation, "email" | "role" | "locale"> {
 }
 
 /**
- * Makes the invitation, or a new link of the one that is open, and has it mailed. The link is stored first: it works from
- * the transaction on that stores its mark, which ends the link before.
+ * Makes the invitation, or a new link for the open one, and mails it. The link is stored first. It becomes valid with
+ * the transaction that stores its mark, which also ends the previous link.
  */
 async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typeof LOST> {
   const { stores, clock, mail } = services;
@@ -88,7 +88,7 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
     createdAt: now.toISOString(),
     acceptedAt: null,
     ...open,
-    // As it was written first, which its link and its claim of the address go by.
+    // In the spelling of the first invitation, because its link and its claim depend on it.
     email: open?.email ?? email,
     role,
     locale,
@@ -113,8 +113,8 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
 }
 
 /**
- * Invites somebody to the caller's platform by a link: mailed, or to be handed over where there is no mail. Asked again
- * while the invitation is open, it gets a new link and the role asked for now. It claims no e-mail.
+ * Invites somebody to the caller's platform by a link, which is mailed, or handed over when no mail is sent. Asking
+ * again while the invitation is open makes a new link with the role asked for now. Claims no e-mail.
  * @throws AppError `conflict`, `rate_limited`, `service_unavailable`
  */
 export async function invite(
@@ -140,8 +140,8 @@ export async function invite(
 }
 
 /**
- * Lists the platform's invitations in a status, newest first. A page may be short: whether the user who made one is
- * still there is known once it is read.
+ * Lists the platform's invitations in a status, newest first. A page may be short, because the user who made an
+ * invitation is only read afterwards.
  * @throws AppError `invalid_cursor`
  */
 export async function listInvitations(

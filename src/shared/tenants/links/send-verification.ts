@@ -13,8 +13,8 @@ const verificationOf = async (services: LinkDeps, user: StoredUser) => {
 };
 
 /**
- * Calls `write`, which stores a new user, with the row of the mail that asks to verify the e-mail. There is none for a
- * user who is verified, or whose address got too many.
+ * Calls `write`, which stores a new user, with the row of the mail that asks to verify the e-mail. There is no mail for
+ * a user who is verified, or whose address has got too many.
  */
 export async function withVerification<T>(
   services: TenantsDeps,
@@ -26,7 +26,7 @@ export async function withVerification<T>(
   return await mail.writeWithMails(user.platformId, [await verificationOf(services, user)], write);
 }
 
-/** Mails the link again. The one before ends. @throws AppError `mail_disabled`, `invalid_state` */
+/** Mails the link again and ends the previous one. @throws AppError `mail_disabled`, `invalid_state` */
 export async function resendVerification(
   services: TenantsDeps,
   { caller }: SessionScope,

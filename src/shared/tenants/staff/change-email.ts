@@ -14,7 +14,7 @@ import { isEmailOf, type User } from "./user.ts";
 const ASKED = "user.email_change_asked";
 
 /**
- * Mails a link to a new address, which becomes the user's once the link is followed. The present address is told.
+ * Mails a link to a new address, which becomes the user's when the link is used. The present address is notified.
  * @throws AppError `mail_disabled`, `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function askForEmailChange(
@@ -45,8 +45,8 @@ export async function askForEmailChange(
 }
 
 /**
- * Makes the address of a link the user's, and tells the one before. A crash in between leaves a claim that can be taken
- * over.
+ * Gives the user the new address of a link, and notifies the old one. A crash in between leaves a claim that can be
+ * taken over.
  * @throws AppError `conflict` when somebody else signs in with it; `invalid_link`
  */
 export async function finishEmailChange(
@@ -63,7 +63,7 @@ export async function finishEmailChange(
       : undefined,
   );
   if (changed === undefined) throw invalidLink();
-  // If this fails, the claim can be taken over all the same: its user signs in with another address.
+  // If this fails, the claim can still be taken over, because its user signs in with another address.
   if (!isEmailOf(user, newEmail)) await services.stores.emails.release(email, userId);
   recordUser(services, scope, user, "user.email_changed");
 }

@@ -26,7 +26,7 @@ import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.t
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
 
-/** Claims that are followed to their users at the same time. */
+/** How many claims are checked at the same time. */
 const CLAIMS_AT_ONCE = 16;
 
 const taken = () => new AppError("conflict", "There is an account with this e-mail already.");
@@ -44,8 +44,7 @@ async function giveWay(
 }
 
 /**
- * Claims the e-mail for a user who is about to be created, or takes over the claim of one who was never stored or is
- * deleted.
+ * Claims the e-mail for a user to be created. Takes over the claim of a user who was never stored or is deleted.
  * @throws AppError `conflict`
  */
 export async function claimEmail(
@@ -59,10 +58,10 @@ export async function claimEmail(
   const existing = await services.stores.emails.find(email);
   if (existing === undefined) throw taken();
   const stored = await services.stores.users.find(existing.platformId, existing.userId);
-  // A user who signs in with another address meanwhile has left the claim behind.
+  // A user who now signs in with another address has left the claim behind.
   const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
   const isYoung = now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
-  // An earlier try's, which the purge leaves alone while it is young.
+  // The claim of an earlier try, which the purge leaves alone while it is new.
   if (existing.userId === owner.userId && (user !== undefined || isYoung)) return;
   const isFree = user === undefined ? !isYoung : await giveWay(services, user);
   const { emails } = services.stores;
@@ -70,8 +69,8 @@ export async function claimEmail(
 }
 
 /**
- * Claims the e-mail and then hashes the password, so that nothing is hashed for an e-mail that is taken. A claim that a
- * crash leaves can be taken over.
+ * Claims the e-mail and then hashes the password, so that nothing is hashed for a taken e-mail. A claim that a crash
+ * leaves behind can be taken over.
  * @throws AppError `conflict`; `service_unavailable`, and the e-mail is free again
  */
 export async function claimAndHash(
@@ -89,14 +88,14 @@ export async function claimAndHash(
   }
 }
 
-/** Stores the user, and tells the owners of another one. One who was refused for certain leaves the e-mail free. */
+/** Stores the user and notifies the owners. If the user was definitely refused, the e-mail is free again. */
 async function store(services: TenantsDeps, user: User): Promise<void> {
   const { platformId, role } = user;
   const create = (more: readonly Row[]) =>
     withVerification(services, user, (rows) =>
       services.stores.users.create(user, [...rows, ...more]),
     );
-  // The user was just made by the caller, and is no reader of the notice.
+  // The caller has just created the user, who therefore needs no notice.
   const notice = { ...roleNotice(user, role), also: undefined };
   try {
     if (role === "owner") await writeWithOwnersNotice(services.mail, platformId, notice, create);
@@ -142,9 +141,9 @@ export async function colleagueIssues(
 }
 
 /**
- * Creates a colleague of the caller. The e-mail is claimed first; a claim that a crash leaves can be taken over.
- * @throws AppError `invitation_required`, `rate_limited`, `service_unavailable`; `conflict` when somebody signs in with
- * the e-mail already
+ * Creates a colleague of the caller. The e-mail is claimed first. A claim that a crash leaves behind can be taken over.
+ * @throws AppError `invitation_required`, `rate_limited`, `service_unavailable`; `conflict` when somebody already signs
+ * in with the e-mail
  */
 export async function createUser(
   services: TenantsDeps,
@@ -182,7 +181,7 @@ export async function createUser(
   }
 }
 
-/** Removes a page of the claims that were made a day ago for a user who isn't there, as a crash leaves them. */
+/** Removes a page of claims that are a day old and have no user. A crash leaves them behind. */
 export async function removeStrayClaims(
   services: TenantsDeps,
   after: string | undefined,
@@ -222,8 +221,8 @@ export async function pageOfUsers(
 const lastOwner = (message: string) => new AppError("invalid_state", message);
 
 /**
- * Changes a user: an owner the role of anybody, and each user their own language. A role holds on every instance when
- * this is answered.
+ * Changes a user. An owner may change anybody's role, and all users their own language. A new role holds on every
+ * instance once this is answered.
  * @throws AppError `owner_required`, `confirmation_required`, `not_found`, `validation_failed`; `invalid_state` when no
  * owner would be left
  */
@@ -258,7 +257,7 @@ export async function updateUser(
   return viewUser(outcome);
 }
 
-/** Returns the issues of a change of somebody else. */
+/** Returns the issues of a change to another user. */
 const foreignIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] =>
   locale === undefined
     ? []
@@ -271,7 +270,7 @@ const foreignIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[]
       ];
 
 /**
- * Removes a colleague, or the caller. Their sessions and the grants that they minted end at once, and the e-mail is free.
+ * Removes a colleague or the caller. Their sessions and grants end immediately, and the e-mail is free.
  * @throws AppError `owner_required`, `not_found`; `invalid_state` when no owner would be left
  */
 export async function deleteUser(
@@ -303,7 +302,7 @@ export async function deleteUser(
       throw lastOwner("The last owner of a platform can't be removed.");
     case "deleted":
       record("ok");
-      // If this fails, the e-mail can be taken over all the same: its user does not exist.
+      // If this fails, the e-mail can still be taken over, because its user doesn't exist.
       await services.stores.emails.release(user.email, userId);
   }
 }

@@ -24,11 +24,11 @@ async function findReader(services: Pick<TenantsDeps, "clock" | "stores">, email
   return { user: isReader ? user : undefined, ids: { platformId, id: userId } };
 }
 
-/** The partition of mails that nobody gets. */
+/** The partition of mails that are not sent to anybody. */
 const NOBODY = "nobody";
 
 /**
- * Mails a link that sets a new password. The answer and the work are the same whether the e-mail is known or not.
+ * Mails a link that sets a new password. The answer and the work are the same for a known and an unknown e-mail.
  * @throws AppError `mail_disabled`
  */
 export async function askForReset(
@@ -51,8 +51,8 @@ export async function askForReset(
 }
 
 /**
- * Sets a new password with a link, and ends every session and link of the user. The e-mail is verified then. Of two uses
- * at the same time one is made.
+ * Sets a new password with a link, ends every session and link of the user, and verifies the e-mail. Of two uses at the
+ * same time, one succeeds.
  * @throws AppError `invalid_link`, `service_unavailable`
  */
 export async function confirmReset(
@@ -68,7 +68,7 @@ export async function confirmReset(
     platformName: platform.name,
   });
   const passwordHash = await services.secrets.passwords.hash(newPassword);
-  // Before the link is used up, which proves the mailbox all the same: a use after a crash then makes it.
+  // Before the link is used up, which proves the mailbox either way: after a crash, the next use makes the credit.
   if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
   const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;
   const kinds = [

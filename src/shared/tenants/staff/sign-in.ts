@@ -94,11 +94,11 @@ async function findUser(
 interface Begun {
   readonly attempt: LoginAttempt;
   readonly user: User | undefined;
-  /** Whether the user signed in from the device before. */
+  /** Whether the user has signed in from the device before. */
   readonly isOwnDevice: boolean;
 }
 
-/** Begins an attempt, and finds the user. Only the user's own device is read for first, so that others ask for less. */
+/** Begins an attempt and finds the user. The user is read first only for a known device, so others cost less. */
 async function beginAttempt(
   services: TenantsDeps,
   { ip }: RequestScope,
@@ -124,7 +124,7 @@ interface Proved {
   readonly newHash: string | undefined;
 }
 
-/** Returns what a log-in changes about the user, as stored now; undefined when the code has been used up since. */
+/** Returns the changes of a log-in to the stored user, or undefined when the code was used up meanwhile. */
 function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
@@ -218,10 +218,10 @@ function recordLogin(
   services.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
 }
 
-/** More than one person ends within the lifetime of a session. */
+/** More sessions than a person ends within the lifetime of one. */
 const ENDED_SESSIONS_MAX = 200;
 
-/** Ends this session alone, or every session where the list of ended ones is full. */
+/** Ends this session alone, or every session when the list of ended ones is full. */
 function endOne(
   { endedSessions, sessionVersion }: User,
   { sessionId, expiresAt }: SessionCaller,
@@ -234,8 +234,8 @@ function endOne(
 }
 
 /**
- * Ends every session of the user, or the caller's alone.
- * @throws AppError `invalid_credentials` when the caller's has ended meanwhile
+ * Ends every session of the user, or only the caller's.
+ * @throws AppError `invalid_credentials` when the caller's session has ended meanwhile
  */
 export async function logOut(
   services: TenantsDeps,

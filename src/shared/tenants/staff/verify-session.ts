@@ -13,7 +13,7 @@ interface VerifiedSession<T> {
 }
 
 /**
- * Returns the caller that presents a session token, checked on `rows`. `alongside` is read in the same round trip.
+ * Returns the caller who presents a session token, checked on `rows`. `alongside` is read in the same round trip.
  * @throws AppError `session_expired`, `invalid_credentials`
  */
 export async function verifySession<T>(

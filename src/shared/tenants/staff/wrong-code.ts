@@ -4,7 +4,7 @@ import type { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { isToldToday, type User } from "./user.ts";
 
-/** Wrong codes within the hour of which the user is told. Who tries them knows the password. */
+/** From this many wrong codes within the hour on, the user is notified. The caller knows the password. */
 const TOLD_FROM = 5;
 
 /** Tells a user of wrong codes, once a day. */
@@ -28,8 +28,8 @@ async function tell(
 }
 
 /**
- * Counts a wrong code after a right password. Returns the error to throw. The user is notified of the fifth before it is
- * counted, so that a crash in between loses no notice; or after it, where others were counted at the same time.
+ * Counts a wrong code after a right password. Returns the error to throw. The user is notified of the fifth before it
+ * is counted, so that a crash in between loses no notice, or after it, if others were counted at the same time.
  */
 export async function wrongCode(
   services: TenantsDeps,

@@ -16,18 +16,18 @@ import { hintEvents } from "../hints.ts";
 const ROUND_EVENTS_MAX = 100;
 /** Their rows fit into a transaction. */
 const EVENTS_AT_ONCE = 16;
-/** Events of a post with one leg. So few are not worth a lease, since two processes that do the same do no harm. */
+/** The events of a post with one leg. So few aren't worth a lease, because two processes may do the same work. */
 const EVENTS_OF_POST = 3;
-/** As long as the events of a process that dies wait for another one; many times what a round of them takes. */
+/** How long the events of a process that dies wait for another one. Many times the duration of a round. */
 const LEASE_MS = 20_000;
 /** A lease with less left is prolonged. */
 const LEASE_LEFT_MS = 10_000;
-/** What happens in this time is in one round, where other processes get hints as well. */
+/** Events that happen within this time share a round. Other processes also get hints meanwhile. */
 const GATHERING_MS = 40;
-/** Time limit of one message; what is left then gets a hint of its own. */
+/** Time limit of one message. What is left then gets a hint of its own. */
 const RUN_MS_MAX = 60_000;
 
-/** Returns the event as the log of each application that it concerns has it. */
+/** Returns the event as it is logged for each application that it concerns. */
 async function loggedEvents(
   services: WebhooksDeps,
   platformId: string,
@@ -43,8 +43,8 @@ const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
   endpoint.applicationId === applicationId && endpoint.status === "active" && wants(endpoint, type);
 
 /**
- * Removes events that have reached the log and every delivery. Those of which owners are told go in the transaction that
- * notes this, so that it is done once.
+ * Removes events that are in the log and in every delivery. Those that owners are notified of are removed in the
+ * transaction that stores the notice, so that it is stored once.
  */
 async function removeDone(
   { config, mail, stores: { events: store } }: WebhooksDeps,
@@ -72,7 +72,7 @@ async function removeDone(
   });
 }
 
-/** Writes the deliveries. May be repeated, also by two at once: each row has one name, and events go last. */
+/** Writes the deliveries. May be repeated or run twice at once: each row has one name, and events are removed last. */
 async function fanOut(
   services: WebhooksDeps,
   platformId: string,
@@ -97,7 +97,7 @@ interface Failed {
   readonly error: unknown;
 }
 
-/** Returns the failures: one event that can't be fanned out does not delay the others. */
+/** Returns the failures. An event that can't be fanned out doesn't delay the others. */
 async function fanOutAll(
   services: WebhooksDeps,
   platformId: string,
@@ -123,7 +123,7 @@ async function fanOutAll(
 /** Pending events that this process fans out. */
 interface Begun {
   readonly pending: readonly Event[];
-  /** Undefined for so few that none is needed. */
+  /** Undefined when so few events need none. */
   readonly lease: Lease<LeaseColumns, PendingEvents> | undefined;
 }
 
@@ -132,7 +132,7 @@ interface FanOut {
   readonly services: WebhooksDeps;
   readonly platformId: string;
   readonly endsAt: number;
-  /** What can't be fanned out now, and is left aside. */
+  /** Events that can't be fanned out now. */
   readonly failed: Failed[];
 }
 
@@ -152,8 +152,8 @@ const leaseOf = ({
 });
 
 /**
- * Reads the first pending events, and takes their lease if they are many. Returns undefined when there are none, or when
- * another process has them in hand: that one then looks again before it lets go of them.
+ * Reads the first pending events, and takes their lease if they are many. Returns undefined when there are none, or
+ * when another process has the lease. That process then checks again before it gives the lease back.
  */
 function begin(fanOut: FanOut): Promise<Begun | undefined> {
   const { platformId } = fanOut;
@@ -161,7 +161,7 @@ function begin(fanOut: FanOut): Promise<Begun | undefined> {
   const { events } = fanOut.services.stores;
   const of = leaseOf(fanOut);
   return untilWon(async () => {
-    // Without a read, since that one is most likely still at it.
+    // Without a read, because that process has most likely not finished.
     const isShared = events.isShared(platformId, clock.now());
     if (isShared && (await events.askHolder(platformId))) return undefined;
     const found = await events.readPending(platformId, ROUND_EVENTS_MAX);
@@ -177,8 +177,8 @@ function begin(fanOut: FanOut): Promise<Begun | undefined> {
 }
 
 /**
- * Fans out round by round. Looks again when somebody has asked for it since, so that no event waits whose hint another
- * process had. Returns false when the time was up before. @throws LeaseLost
+ * Fans out round by round. Checks again when a process has asked for it since, so that no event waits although its hint
+ * was used up. Returns false when time was up before the end. @throws LeaseLost
  */
 async function fanOutRounds(fanOut: FanOut, { pending, lease }: Begun): Promise<boolean> {
   const { services, platformId, endsAt, failed } = fanOut;
@@ -186,7 +186,7 @@ async function fanOutRounds(fanOut: FanOut, { pending, lease }: Begun): Promise<
   for (let round = pending; ;) {
     failed.push(...(await fanOutAll(services, platformId, round)));
     if (lease === undefined) return true;
-    // Who was asked a moment ago has most likely been asked again.
+    // A process that was asked a moment ago has most likely been asked again.
     const mayEnd = round.length < (isAsked ? 1 : ROUND_EVENTS_MAX);
     if (mayEnd && (await lease.release())) return true;
     if (performance.now() > endsAt) return false;
@@ -206,7 +206,7 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
   try {
     isDone = await fanOutRounds(fanOut, begun);
   } catch (error) {
-    // Another process has taken the events over.
+    // Another process has taken over the events.
     if (!(error instanceof LeaseLost)) throw error;
     isDone = true;
   } finally {
@@ -219,9 +219,9 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
 
 /**
  * Turns the platform's pending events into deliveries, one for each endpoint that wants them, and logs them. Safe to
- * repeat at any time: nothing is made twice. One process at a time has a platform's events in hand, as long as there is
- * much to do, so that more processes don't cost more. What is left at `endsAt`, in milliseconds of `performance`, gets a
- * message.
+ * repeat at any time, because nothing is made twice. While there is much to do, one process at a time has the lease on
+ * a platform's events, so that more processes don't cost more. What is left at `endsAt`, in milliseconds of
+ * `performance`, gets a message.
  */
 export async function fanOutEvents(
   services: WebhooksDeps,
