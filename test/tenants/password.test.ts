@@ -76,8 +76,8 @@ describe("passwords", () => {
 
   test("know a hash of another cost", async () => {
     const hash = await passwords.hash("correct horse");
-    expect(passwords.isOutdated(hash)).toBe(false);
-    expect(passwordsOf({ BCRYPT_COST: "5" }).isOutdated(hash)).toBe(true);
+    expect(passwords.needsNewHash(hash)).toBe(false);
+    expect(passwordsOf({ BCRYPT_COST: "5" }).needsNewHash(hash)).toBe(true);
   });
 
   test("made with the pepper before still match, and are known to be outdated", async () => {
@@ -89,8 +89,8 @@ describe("passwords", () => {
     });
     expect(await newer.matches("correct horse", hash)).toBe(true);
     expect(await newer.matches("correct horsf", hash)).toBe(false);
-    expect(newer.isOutdated(hash)).toBe(true);
-    expect(newer.isOutdated(await newer.hash("correct horse"))).toBe(false);
+    expect(newer.needsNewHash(hash)).toBe(true);
+    expect(newer.needsNewHash(await newer.hash("correct horse"))).toBe(false);
   });
 
   test("many at once all get their answer", async () => {

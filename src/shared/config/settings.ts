@@ -10,13 +10,13 @@ import {
   isNameServer,
   jsonOf,
   list,
-  made,
+  transformed,
   mailAddress,
   mailUrl,
   matching,
   oneOf,
   origin,
-  ruled,
+  withRule,
   seconds,
   secret,
   setting,
@@ -64,7 +64,7 @@ const OWN_SETTINGS = {
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    shape(() => made(httpUrl(), (value) => value.replace(/\/+$/, ""))),
+    shape(() => transformed(httpUrl(), (value) => value.replace(/\/+$/, ""))),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
@@ -254,7 +254,7 @@ const OWN_SETTINGS = {
   ),
   OUTBOUND_ALLOW_CIDRS: withDefault(
     shape(() =>
-      ruled(
+      withRule(
         list(),
         (parts) => parts.every(isAddressRange),
         "must be ranges of addresses such as 127.0.0.1/32, separated by commas",
@@ -265,7 +265,7 @@ const OWN_SETTINGS = {
   ),
   OUTBOUND_NAME_SERVERS: withDefault(
     shape(() =>
-      ruled(
+      withRule(
         list(),
         (parts) => parts.every(isNameServer),
         "must be addresses such as 127.0.0.1 or 127.0.0.1:5353, separated by commas",

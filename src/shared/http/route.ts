@@ -15,7 +15,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-interface Call<Scope, Params, Body, Query> {
+interface RouteCall<Scope, Params, Body, Query> {
   readonly services: HttpDeps;
   readonly scope: Scope;
   readonly params: Params;
@@ -120,8 +120,8 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
 > &
   Refusing &
   (
-    | Single<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
-    | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
+    | Single<RouteCall<Scope, ParamsOf<Path>, Body, Query>, Result>
+    | List<RouteCall<Scope, ParamsOf<Path>, Body, Query>, Result>
   );
 
 export interface RouteKey {
@@ -136,7 +136,7 @@ export interface Route extends RouteKey {
       readonly status: number;
       readonly list?: boolean;
       readonly about?: () => Readonly<Record<string, z.ZodType>>;
-      run(call: Call<unknown, unknown, unknown, unknown>): unknown;
+      run(call: RouteCall<unknown, unknown, unknown, unknown>): unknown;
     };
 }
 

@@ -6,7 +6,7 @@ import type { MailContent } from "./mail-content.ts";
 import { FULL_PAGE, type StoredMail } from "./mail-store.ts";
 import { markMail } from "./post-mail.ts";
 import { renderMail } from "./render-mail.ts";
-import { markIfUntold, tellOwners } from "./tell-owners.ts";
+import { markIfNoticesWait, tellOwners } from "./tell-owners.ts";
 import { SEND_MS_MAX } from "./transport.ts";
 
 export const SEND_MAILS = "send-mails";
@@ -120,7 +120,7 @@ export async function hasMail({ clock, wakes }: MailDeps): Promise<boolean> {
 /** Marks a platform that has a mail but no mark. Returns whether it did. */
 export async function markIfWaiting(deps: MailDeps, platformId: string): Promise<boolean> {
   const { mails, notices } = await deps.stores.mails.read(platformId, 2);
-  if (mails.length === 0) return await markIfUntold(deps, platformId, notices);
+  if (mails.length === 0) return await markIfNoticesWait(deps, platformId, notices);
   await markMail(deps, platformId);
   return true;
 }

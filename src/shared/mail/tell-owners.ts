@@ -31,7 +31,7 @@ function added(waiting: readonly Waiting[], { notice, values }: Happening, since
 }
 
 /** Marks a platform whose owners still have to be notified. Returns whether it did. */
-export async function markIfUntold(
+export async function markIfNoticesWait(
   deps: MarkDeps,
   platformId: string,
   notices: StoredNotices,

@@ -19,17 +19,17 @@ export type ValueOf<Of extends Setting<unknown>> = Of extends Setting<infer T> ?
 export const matching = (pattern: RegExp, words: string) =>
   z.string().check(z.regex(pattern, words));
 /** Returns the schema of a value that is made from another schema's value. */
-export const made = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
+export const transformed = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
   z.pipe(schema, z.transform(make));
 /** Adds a rule to a schema. `words` say what the value has to be. */
-export const ruled = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>
+export const withRule = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>
   schema.check(z.refine(holds, words));
 
 export const text = shape(() => z.string().check(z.minLength(1)));
 /** One or more words, separated by spaces. */
 export const severalWords = shape(() =>
-  ruled(
-    made(z.string(), (value) => value.split(/\s/).filter((word) => word !== "")),
+  withRule(
+    transformed(z.string(), (value) => value.split(/\s/).filter((word) => word !== "")),
     (found) => found.length > 0,
     "must have at least one word",
   ),
@@ -38,17 +38,22 @@ export const secret = shape(() =>
   z.string().check(z.minLength(32, "must have at least 32 characters")),
 );
 export const oneOf = <Word extends string>(...words: readonly [Word, Word, ...Word[]]) =>
-  made(z.enum(words, `must be one of ${words.join(", ")}`), (word) => word);
-export const flag = shape(() => made(oneOf("true", "false"), (value) => value === "true"));
-const wholeNumber = shape(() => made(matching(/^\d+$/, "must be a whole number"), Number));
+  transformed(z.enum(words, `must be one of ${words.join(", ")}`), (word) => word);
+export const flag = shape(() => transformed(oneOf("true", "false"), (value) => value === "true"));
+const wholeNumber = shape(() => transformed(matching(/^\d+$/, "must be a whole number"), Number));
 /** Returns a whole number in a range. It adds a check to a shared schema, because every new schema delays the start. */
 export const integer = (min: number, max: number) =>
   shape(() =>
-    ruled(wholeNumber(), (value) => value >= min && value <= max, `must be from ${min} to ${max}`),
+    withRule(
+      wholeNumber(),
+      (value) => value >= min && value <= max,
+      `must be from ${min} to ${max}`,
+    ),
   );
 export const seconds = shape(() =>
-  made(matching(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "must be seconds, separated by commas"), (value) =>
-    value.split(",").map(Number),
+  transformed(
+    matching(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "must be seconds, separated by commas"),
+    (value) => value.split(",").map(Number),
   ),
 );
 /** Returns the schema of JSON. `shapeWords` say what it has to look like. */
@@ -74,14 +79,14 @@ export const jsonOf = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
     }),
   );
 export const dataKeys = shape(() => {
-  const dataKey = ruled(
+  const dataKey = withRule(
     z.string(),
     (value) => Buffer.from(value, "base64").length === 32,
     "must have 32 bytes in base64 for each key",
   );
   const keyId = z.string().check(z.regex(/^[\w-]{1,32}$/));
   const words = `must be a JSON object such as {"k1":"<32 bytes in base64>"}`;
-  return ruled(
+  return withRule(
     jsonOf(z.record(keyId, dataKey), words),
     (keys) => Object.keys(keys).length > 0,
     "must have at least one key",
@@ -104,7 +109,7 @@ export const es256PrivateKey = shape(() => {
 export const httpUrl = shape(() =>
   z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
 );
-export const origin = shape(() => made(httpUrl(), (value) => new URL(value).origin));
+export const origin = shape(() => transformed(httpUrl(), (value) => new URL(value).origin));
 
 /** A name that people read. Mastodon allows 60 characters, and a colon would end the name in an authenticator's URI. */
 export const displayName = shape(() =>
@@ -164,7 +169,9 @@ function isMailUrl(text: string): boolean {
   }
 }
 
-export const mailUrl = shape(() => made(ruled(z.string(), isMailUrl, MAIL_URL), mailServerOf));
+export const mailUrl = shape(() =>
+  transformed(withRule(z.string(), isMailUrl, MAIL_URL), mailServerOf),
+);
 export const mailAddress = shape(() =>
   z.email("must be an e-mail address").check(z.maxLength(254, "must have at most 254 characters")),
 );
@@ -175,7 +182,7 @@ export const webAddress = shape(() =>
 
 /** Parts that are separated by commas. */
 export const list = () =>
-  made(z.string(), (value) =>
+  transformed(z.string(), (value) =>
     value
       .split(",")
       .map((part) => part.trim())

@@ -6,7 +6,7 @@ import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { isActorActive, invalidGrant, type Grant } from "../../tenants/tenants.ts";
 import {
-  denied,
+  recordDenial,
   identify,
   keyOrSession,
   profilesOfHeaders,
@@ -72,7 +72,7 @@ async function resolveProfile(request: AccessRequest) {
   if (profile === undefined) throw notFound();
   if (application !== undefined && profile.applicationId !== application.id) throw notFound();
   if (!isAllowed)
-    throw denied(
+    throw recordDenial(
       request,
       caller,
       "profile_not_allowed",
@@ -106,7 +106,7 @@ export const activeProfileScope = rule("activeProfileScope", async (request) => 
   if (owner === undefined) throw notFound();
   requireEnabled(request, scope.caller, owner);
   if (profile.status !== "active")
-    throw denied(request, scope.caller, "profile_disabled", "The profile is disabled.");
+    throw recordDenial(request, scope.caller, "profile_disabled", "The profile is disabled.");
   return scope;
 });
 

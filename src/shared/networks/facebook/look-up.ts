@@ -2,7 +2,7 @@ import { lookingUp, unknowable } from "../contract/look-up.ts";
 import { askAfter, askAgain, legFailure, stillWorking } from "../contract/outcome.ts";
 import type { LookUpOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
-import { isOutdated } from "./prepare.ts";
+import { photosHaveExpired } from "./prepare.ts";
 import type { Leg } from "./state.ts";
 import { nextTry } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
@@ -35,7 +35,7 @@ const lookUpPost = lookingUp({
   settledMs: ({ remote }) => (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
-    remote.form === "video" || remote.form === "text" || isOutdated(remote, tools.now())
+    remote.form === "video" || remote.form === "text" || photosHaveExpired(remote, tools.now())
       ? unknowable("the post is in none of the page's lists")
       : { kind: "may_perform", isAbsent: false },
 });
@@ -45,7 +45,7 @@ const lookUpStory = lookingUp({
   settledMs: SETTLED_MS,
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
-    isOutdated(remote, tools.now())
+    photosHaveExpired(remote, tools.now())
       ? unknowable("the story is not listed")
       : { kind: "may_perform", isAbsent: true },
 });

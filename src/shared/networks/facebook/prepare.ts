@@ -48,7 +48,7 @@ const RUN_MS = 25_000;
 const PHOTOS_LIFE_MS = 20 * 3_600_000;
 
 /** Returns whether the photos are too old to be published. */
-export function isOutdated({ photosSince }: Remote, now: Date): boolean {
+export function photosHaveExpired({ photosSince }: Remote, now: Date): boolean {
   return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
 }
 
@@ -63,7 +63,7 @@ const photos = {
 
 async function preparePhotos(leg: Leg): Promise<PrepareOutcome> {
   const now = leg.tools.now();
-  const remote = isOutdated(leg.remote, now)
+  const remote = photosHaveExpired(leg.remote, now)
     ? { ...leg.remote, photos: [], photosSince: undefined }
     : leg.remote;
   const begun: Remote = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };

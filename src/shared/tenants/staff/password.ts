@@ -20,7 +20,7 @@ export interface Passwords {
   /** Returns what makes a password easy to guess for somebody who knows these words. Undefined when it is hard. */
   weakness(password: string, words: readonly string[]): Promise<Weakness | undefined>;
   /** Reports whether a hash has another cost or pepper than a new one would have. */
-  isOutdated(passwordHash: string): boolean;
+  needsNewHash(passwordHash: string): boolean;
   /** Returns why no password can match a hash: its pepper is gone. Undefined when the pepper exists. */
   missingPepper(passwordHash: string): FailedCheck | undefined;
 }
@@ -81,7 +81,7 @@ export function createPasswords(
       const found = (await hasher.run(task, "other")) as Weakness | null;
       return found ?? undefined;
     },
-    isOutdated(passwordHash) {
+    needsNewHash(passwordHash) {
       const { pepperId, bcrypt } = parse(passwordHash);
       return pepperId !== currentId || getRounds(bcrypt) !== bcryptCost;
     },

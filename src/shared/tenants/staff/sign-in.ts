@@ -181,7 +181,7 @@ export async function logIn(
     record("denied");
     throw new AppError("platform_closed", "The platform is closed.");
   }
-  const newHash = services.secrets.passwords.isOutdated(user.passwordHash)
+  const newHash = services.secrets.passwords.needsNewHash(user.passwordHash)
     ? await services.secrets.passwords.hash(password, "log_in")
     : undefined;
   const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
