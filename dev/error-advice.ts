@@ -24,15 +24,15 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   profile_header_required: { advice: "Send the profile's id.", again: "with the header" },
   profile_header_mismatch: {
-    advice: "Leave the header out where the path names the profile, or send the same id.",
+    advice: "Leave out the header if the path names the profile, or send the same id.",
     again: "with the same id in both",
   },
   application_header_required: {
-    advice: "Send `X-Application-Id`: a session is of the whole platform.",
+    advice: "Send `X-Application-Id`, because a session belongs to the whole platform.",
     again: "with the header",
   },
   invalid_cursor: {
-    advice: "Begin at the first page; keep the filters while you turn pages.",
+    advice: "Start with the first page, and keep the filters for all pages.",
     again: NO,
   },
   unauthenticated: {
@@ -46,11 +46,11 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   api_key_expired: { advice: "Make a new key in time.", again: CREDENTIAL },
   session_expired: { advice: "Log in again.", again: "after a log-in" },
-  totp_required: { advice: "Send `totpCode` beside the password.", again: "with the code" },
+  totp_required: { advice: "Send `totpCode` with the password.", again: "with the code" },
   invalid_grant_token: { advice: "Mint a new grant for this profile.", again: "with a new grant" },
   insufficient_tokens: {
     advice:
-      "Ask an operator of the service to add tokens. `GET /v1/billing/balance` says what is there.",
+      "Ask an operator of the service to add tokens. `GET /v1/billing/balance` shows the balance.",
     again: "yes, with the same Idempotency-Key",
   },
   daily_budget_reached: {
@@ -62,7 +62,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   role_required: { advice: "Have the role assigned by your identity provider.", again: CREDENTIAL },
   owner_required: { advice: "Ask an owner of the platform.", again: CREDENTIAL },
   confirmation_required: {
-    advice: "Give the password again with `POST /v1/auth/confirm`.",
+    advice: "Enter the password again with `POST /v1/auth/confirm`.",
     again: "with the token of its answer",
   },
   profile_not_allowed: {
@@ -70,7 +70,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: "with a grant",
   },
   application_mismatch: {
-    advice: "Leave the application out: a key has its own.",
+    advice: "Leave out the application. A key has its own.",
     again: NO,
   },
   application_disabled: { advice: "A session can enable it again.", again: "once it is enabled" },
@@ -91,15 +91,15 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   mail_disabled: { advice: "Ask the operators for a link.", again: NO },
   invitation_required: { advice: "Invite them with `POST /v1/invitations`.", again: NO },
   signup_disabled: { advice: "Ask the operators for an account.", again: NO },
-  not_found: { advice: "Check the id, and whose key you use.", again: NO },
+  not_found: { advice: "Check the id and the key.", again: NO },
   method_not_allowed: { advice: "Use a method of `details.allow`.", again: NO },
   conflict: {
     advice:
-      "Use what is there: `details.existingId` names it where it is yours. A post: read it again.",
+      "Use the existing one, which `details.existingId` names if it is yours. For a post, read it again.",
     again: NO,
   },
   idempotency_conflict: {
-    advice: "A new post needs a new key. Where you meant to repeat: send the same body.",
+    advice: "A new post needs a new key. To repeat the request, send the same body.",
     again: "with a new key",
   },
   duplicate_content: {
@@ -109,7 +109,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   invalid_state: { advice: "Read it again, then decide.", again: NO },
   nothing_to_remove: { advice: "Read the post: `legs` says what is published.", again: NO },
   removal_unsupported: {
-    advice: "Show your user the addresses in `details.posts`, to remove the posts by hand.",
+    advice:
+      "Show your user the addresses in `details.posts`, where the posts can be removed manually.",
     again: NO,
   },
   nothing_to_retry: { advice: "Name only legs that are `failed`, or none.", again: NO },
@@ -146,12 +147,12 @@ export const DELIVERY_ADVICE: Readonly<Record<(typeof DELIVERY_ERRORS)[number], 
   timeout: "No answer within 10 seconds. Answer first, work later.",
   connect_failed: "Nothing listens there, or the name does not exist.",
   tls_failed: "The certificate is not valid for this name, or has expired.",
-  connection_lost: "The connection ended before an answer was there.",
+  connection_lost: "The connection ended before the answer.",
   too_large: "The answer's head is too long to be read.",
   endpoint_failing:
-    "Five calls in a row failed, so it waits until one succeeds. Redrive or test to try at once.",
+    "Five calls in a row failed, so it waits until one succeeds. Redrive or test it to try immediately.",
   endpoint_deleted: "The endpoint was deleted while the delivery waited.",
   endpoint_disabled: "The endpoint was disabled while the delivery waited.",
-  event_expired: "The event is older than 31 days and is not kept any more.",
+  event_expired: "The event is older than 31 days and no longer kept.",
   interrupted: "The process ended in the middle of the last attempt; redrive it.",
 };
