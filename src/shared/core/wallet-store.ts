@@ -84,7 +84,7 @@ export class WalletStore {
   readonly #openCheckOf: OpenCheck;
   readonly #committers = new Map<string, GroupCommit>();
   readonly #takenKeys = new RecentMap<true>(TAKEN_KEYS_MAX);
-  /** The access version of each platform as this process read or raised it last. */
+  /** The access version of each platform that this process has read or raised last. */
   readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);

@@ -140,7 +140,7 @@ function workWrites(
   return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
 }
 
-/** Returns what a change of a post writes (its row, its legs', the work row, its events) and the hints for after it. */
+/** Returns what a change of a post writes (its row, legs, work row and events) and the hints to send after it. */
 export function postWrite(
   before: CurrentPost | undefined,
   after: PostWithLegs,

@@ -73,7 +73,7 @@ export const signingIn: Access<RequestScope> = {
 };
 
 /** Records and returns a 403, which tells a known caller the reason. A 404, which reveals nothing, is not recorded. */
-export function denied(
+export function recordDenial(
   request: AccessRequest,
   caller: Caller,
   code: ErrorCode,
@@ -187,9 +187,9 @@ export async function identify(
       found: caller.platformId,
     });
   if (platform.status === "suspended")
-    throw denied(request, caller, "platform_suspended", "The platform is suspended.");
+    throw recordDenial(request, caller, "platform_suspended", "The platform is suspended.");
   if (platform.status === "closed")
-    throw denied(request, caller, "platform_closed", "The platform is closed.");
+    throw recordDenial(request, caller, "platform_closed", "The platform is closed.");
   if (isUnverified) requireVerified(request, caller);
   let application: Identified["application"] = tenancy.application;
   if (caller.kind === "api_key") {
@@ -203,7 +203,7 @@ export async function identify(
 /** Refuses a user with an e-mail to verify, who may only read. @throws AppError `email_unverified` */
 function requireVerified(request: AccessRequest, caller: Caller): void {
   if (request.isRead || request.admitsUnverified === true) return;
-  throw denied(
+  throw recordDenial(
     request,
     caller,
     "email_unverified",
@@ -218,12 +218,12 @@ export function requireEnabled(
   application: Pick<Application, "status">,
 ): void {
   if (application.status === "disabled")
-    throw denied(request, caller, "application_disabled", "The application is disabled.");
+    throw recordDenial(request, caller, "application_disabled", "The application is disabled.");
 }
 
 function requireAppAdmin(request: AccessRequest, caller: ApiKeyCaller | SessionCaller): void {
   if (caller.kind === "api_key" && caller.keyScope === "restricted")
-    throw denied(
+    throw recordDenial(
       request,
       caller,
       "app_admin_required",
@@ -271,7 +271,7 @@ async function sessionScope(request: AccessRequest): Promise<SessionScope> {
   const scope = await platformScope(request);
   const { caller } = scope;
   if (caller.kind === "session") return { ...scope, caller };
-  throw denied(
+  throw recordDenial(
     request,
     caller,
     "session_required",

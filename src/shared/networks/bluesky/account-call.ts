@@ -105,7 +105,7 @@ async function proofHeaders(
 
 export const ended = endedTokens<Credentials>({ nameOf: ({ did }) => did, tokenOf: accessTokenOf });
 
-/** What a server says of an account that it has no longer, or not for anybody. */
+/** Errors of a server for an account that it no longer has, or that is not available to anybody. */
 const ABOUT_ACCOUNT =
   /^(?:Account(?:Deactivated|Takedown|Suspended|NotFound)|Repo(?:Deactivated|Takendown|Suspended|NotFound))$/;
 const SENTENCES = /account is deactivated|could not find repo\b/i;

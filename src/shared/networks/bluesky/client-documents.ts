@@ -8,7 +8,7 @@ import type { NetworkDocument } from "../contract/network.ts";
 const POSTS = "repo:app.bsky.feed.post?action=create&action=update";
 const DELETION = "repo:app.bsky.feed.post?action=delete";
 /**
- * Asked for so that nobody has to link again for deleting posts and for saying who may answer and quote; neither
+ * Requested so that nobody has to link again for deleting posts and for choosing who may answer and quote. Neither
  * linking nor publishing needs them.
  */
 const EXTRAS = [
@@ -20,7 +20,7 @@ const FILES =
   "blob:*/* rpc:com.atproto.repo.uploadBlob?aud=* rpc:app.bsky.video.getUploadLimits?aud=*";
 
 export const GRANULAR_SCOPE = `atproto ${POSTS} ${EXTRAS.join(" ")} ${FILES}`;
-/** For servers that know no finer ones. */
+/** For servers without finer scopes. */
 export const BROAD_SCOPE = "atproto transition:generic";
 /** A client may only request what its document names. */
 const ALL_SCOPES = `${GRANULAR_SCOPE} transition:generic`;
@@ -56,7 +56,7 @@ export function missingScopes(scopes: readonly string[], wanted = EXTRAS): reado
   return wanted.filter((scope) => !allow(scopes, scope));
 }
 
-/** Returns what removing a post takes and was not granted. */
+/** Returns the rights for removing a post that were not granted. */
 export const missingForRemoval = (scopes: readonly string[]) => missingScopes(scopes, [DELETION]);
 
 /** The address of the metadata document is also the client's id. */

@@ -8,9 +8,9 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // What proves that no record was written, by https://github.com/bluesky-social/atproto: session, account and scope are
-// checked before the record is read (`packages/pds/src/auth-verifier.ts`, `packages/oauth/oauth-scopes`), rates and sizes
-// before that (`packages/xrpc-server`), the record in `packages/pds/src/repo/prepare.ts`, and its blobs in the transaction
-// that it is written in (`packages/pds/src/actor-store/blob/transactor.ts`). Other names are no proof.
+// checked before the record is read (`packages/pds/src/auth-verifier.ts`, `packages/oauth/oauth-scopes`), rates and
+// sizes before that (`packages/xrpc-server`), the record in `packages/pds/src/repo/prepare.ts`, and its blobs in the
+// transaction that writes it (`packages/pds/src/actor-store/blob/transactor.ts`). Other errors are no proof.
 const REAUTH = unread("connection_needs_reauth");
 const RESTRICTED = unread("account_restricted");
 const PERMISSION = unread("permission_missing");
@@ -18,7 +18,7 @@ const GONE = refused("account_restricted");
 const FRESH: ErrorRow = { code: "network_unavailable", effect: "at_once", isProof: true };
 const LATER: ErrorRow = { code: "network_unavailable", effect: "later", isProof: true };
 const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later", isProof: true };
-/** Uploads that no record refers to are thrown away after a while. */
+/** Uploads that no record refers to are deleted after a while. */
 const LOST_BLOB: ErrorRow = {
   code: "media_processing_failed",
   effect: "prepare_again",
@@ -33,7 +33,7 @@ const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address in the settings of Bluesky, then retry: videos are taken from confirmed accounts alone.";
 
-/** The reference server uses this error for most refusals. */
+/** Returns the reference server uses this error for most refusals. */
 function invalid(message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { code: "InvalidRequest", message }, ...meaning };
 }
@@ -47,12 +47,12 @@ export const ERRORS = errorTable([
   ),
   invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, unread("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
-  // The reference server says this about a repository instead of giving an error's name.
+  // The reference server says this about a repository, without an error name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
   // These concern an access token, with status 400. Renewing shows whether the session has ended.
   ...codes(FRESH, "ExpiredToken", "InvalidToken"),
-  // This concerns an OAuth token. A proof that came too late or to the wrong server is also made again.
+  // This concerns an OAuth token. A proof that came too late or to the wrong server is made again too.
   ...codes(FRESH, "invalid_token"),
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
   ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "AccountNotFound"),
@@ -68,14 +68,14 @@ export const ERRORS = errorTable([
   ...codes(THROTTLED, "RateLimitExceeded"),
   ...codes(LOST_BLOB, "BlobNotFound"),
   ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
-  // A server whose lexicons are older takes smaller files: https://github.com/cjrasmussen/BlueskyApi/issues/14.
+  // A server with older lexicons accepts smaller files: https://github.com/cjrasmussen/BlueskyApi/issues/14.
   ...codes({ ...LOST_BLOB, code: "media_rejected", rule: SIZE }, "BlobTooLarge"),
   ...codes(TOO_LARGE, "PayloadTooLarge"),
   ...codes({ ...FILE, rule: SIZE }, "VideoTooLarge"),
   ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),
   ...codes(refused("quota_exceeded"), "DailyLimitExceeded"),
   ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
-  // Someone wrote under our key: only the record itself tells who.
+  // Another client wrote under our key. Only the record itself tells which.
   ...codes(IN_DOUBT, "InvalidSwap"),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),

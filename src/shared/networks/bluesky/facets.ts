@@ -12,7 +12,7 @@ type Found =
   | { readonly kind: "mention"; readonly handle: string }
   | { readonly kind: "tag"; readonly tag: string };
 
-/** Positions count UTF-16 units, the end is exclusive. */
+/** Positions count UTF-16 units, and the end is exclusive. */
 export type Stretch = Found & { readonly start: number; readonly end: number };
 
 export interface Facet {
@@ -21,22 +21,20 @@ export interface Facet {
 }
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
-// The schemeless form must not run on into a letter of another script: the name would be another one.
+// The form without a scheme must not continue with a letter of another script, because that would be another name.
 const LINK = new RegExp(
   String.raw`(?<=^|[\s(])(?:(?<schemed>https?:\/\/\S+)|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])\S*)`,
   "giu",
 );
 const MENTION = /(?<=^|[\s(])@([a-z0-9.-]*[a-z0-9])/gi;
-/** Characters that separate nothing a reader can see, yet would end up inside a tag. */
+/** Characters that separate nothing visible, but would end up inside a tag. */
 const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
 const TAG = new RegExp(String.raw`(?<=^|\s)[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
-/** Looks behind first: a run of punctuation in the middle of a tag is read once, not from each of its characters. */
+/** Begins with a look-behind, so that punctuation within a tag is read once and not from each character. */
 const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;
 
-/**
- * Returns everything in the text that Bluesky's own clients would make clickable, in text order and without overlaps.
- */
+/** Finds everything in the text that Bluesky's own clients make clickable, in text order and without overlaps. */
 export function findStretches(text: string): readonly Stretch[] {
   const stretches = [...links(text), ...mentions(text), ...tags(text), ...cashtags(text)].sort(
     (left, right) => left.start - right.start || right.end - left.end,
@@ -50,8 +48,8 @@ export function findStretches(text: string): readonly Stretch[] {
 }
 
 /**
- * Returns the record's facets. Offsets count UTF-8 bytes: the network accepts a wrong one and shows it misplaced.
- * Handles that `didByHandle` does not contain stay plain text.
+ * Returns the record's facets. Offsets count UTF-8 bytes. The network accepts a wrong one and shows it misplaced.
+ * Handles that `didByHandle` doesn't contain stay plain text.
  */
 export function facetsOf(
   text: string,
@@ -101,7 +99,7 @@ function* links(text: string): Generator<Stretch> {
   }
 }
 
-/** Cuts what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
+/** Removes what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
 function withoutSentenceEnd(link: string): string {
   let unopened = count(link, ")") - count(link, "(");
   let end = link.length;
@@ -122,7 +120,7 @@ function* mentions(text: string): Generator<Stretch> {
   for (const match of text.matchAll(MENTION)) {
     const handle = (match[1] ?? "").toLowerCase();
     const isHandle = /^[^.]+(?:\.[^.]+)+$/.test(handle);
-    // `.test` is no real ending; the network reserves it for handles of test servers.
+    // `.test` is no real ending. The network reserves it for handles of test servers.
     if (!isHandle || !(hasKnownEnding(handle) || handle.endsWith(".test"))) continue;
     yield { kind: "mention", handle, start: match.index, end: match.index + match[0].length };
   }

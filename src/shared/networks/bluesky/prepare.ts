@@ -77,7 +77,7 @@ function postRecord(
   };
 }
 
-/** A handle that can't be resolved stays plain text, as in the network's own app. */
+/** Returns a handle that can't be resolved stays plain text, as in the network's own app. */
 async function resolveMentions(
   stretches: readonly Stretch[],
   { credentials, tools }: Leg,
@@ -127,7 +127,7 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
   return "failure" in made;
 }
 
-/** The picture of a card that was given is part of the post: without it the leg is not published. */
+/** Returns the picture of a card that was given is part of the post: without it the leg is not published. */
 async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);

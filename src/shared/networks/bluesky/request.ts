@@ -1,7 +1,7 @@
 import type { Texts } from "../contract/draft.ts";
 import type { HttpRequest } from "../../runtime/http-call.ts";
 
-/** Returns the request that reads something of a server (https://atproto.com/specs/xrpc). */
+/** Makes the request that reads something from a server (https://atproto.com/specs/xrpc). */
 export function query(origin: string, method: string, parameters: Texts = {}): HttpRequest {
   const search = new URLSearchParams(parameters).toString();
   return { method: "GET", url: `${origin}/xrpc/${method}${search === "" ? "" : `?${search}`}` };

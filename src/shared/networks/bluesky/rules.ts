@@ -22,9 +22,9 @@ const { error, warning } = ruleRows<Facts>();
 const GRAPHEMES_MAX = 300;
 const BYTES_MAX = 3000;
 const FILES_MAX = 10;
-/** Limit of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit. */
+/** Limit of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app). Records themselves have no limit. */
 const ALT_TEXT_MAX = 2000;
-/** `alt` of `app.bsky.embed.video`, which counts graphemes: this is the strictest that it can mean. */
+/** `alt` of `app.bsky.embed.video`, which counts graphemes. This is the strictest interpretation. */
 export const VIDEO_ALT_TEXT_MAX = 1000;
 
 const ofVideos = (broken: (facts: Pick<Facts, "draft">) => readonly number[]) =>
@@ -114,7 +114,7 @@ export function blobBytesMax(limits: NetworkData): number {
 }
 
 export function measure({ text }: LegDraft): TextMeasure {
-  // A UTF-16 unit is a byte at least: so long a text is refused whatever a reader takes for a character in it.
+  // A UTF-16 unit takes at least a byte, so a text this long is refused however its characters are counted.
   const usedCharacters = isFarBeyond(text.length, BYTES_MAX) ? text.length : countGraphemes(text);
   return { usedCharacters, maxCharacters: GRAPHEMES_MAX };
 }
@@ -129,14 +129,14 @@ export function check(draft: LegDraft): readonly Problem[] {
   });
 }
 
-/** Returns problems that only the files show: a video with the name of an image, an image that becomes a video. */
+/** Finds problems that only the files show: a video named like an image, or an image that becomes a video. */
 export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const kinds = kindsOf(draft, files);
   const field = fieldOf("bluesky", draft, "mediaUrls");
   if (files.length > 1 && kinds.some((kind) => kind !== "image"))
     return [breach(rules, "bluesky.media.mixed", { field })];
   const becomesVideo = files.length === 1 && (kinds[0] === "video" || files[0]?.isMoving === true);
-  // If the file's name shows a video, `check` has warned already.
+  // If the file's name shows a video, `check` has already warned.
   const isTold = (item: MediaItem) => becomesVideo && !isVideo(item);
   const found = ofVideos(() => longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isTold));
   return checkRules({ "bluesky.media.altTextVideo": found }, { draft });
@@ -146,7 +146,7 @@ function isVideo({ url }: MediaItem): boolean {
   return mediaKindOf(url) === "video";
 }
 
-/** Returns a file whose name suggests a type that Bluesky does not take; of audio it is certain. */
+/** Returns a file whose name suggests a type that Bluesky doesn't accept. For audio this is certain. */
 function foreignType({ url }: MediaItem, mediaIndex: number) {
   const kind = mediaKindOf(url);
   if (kind === "audio") return [{ mediaIndex }];
@@ -158,14 +158,14 @@ const IMAGE = {
   types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
   bytesMax: 2_000_000,
   edgeMax: 4_000,
-  // Clients show only the first picture, so a moving image is published as a video.
+  // Clients only show the first frame, so an animated image is published as a video.
   plays: [],
   turnsByExif: false,
 } as const;
 
 /**
- * https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`; edge, length and the types of videos are the
- * official client's. All but MP4 need the video service, which makes MP4 of them.
+ * https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`. Edge, length and video types are the official
+ * client's. All but MP4 need the video service, which converts them to MP4.
  */
 const TARGETS = {
   image: IMAGE,
@@ -177,21 +177,23 @@ const TARGETS = {
 } as const satisfies MediaTargets;
 
 /**
- * Returns what the picture of a link card may be: `app.bsky.embed.external` holds it to less than others, and the
- * account's own server may take less still.
+ * Returns what the image of a link card may be. `app.bsky.embed.external` allows less than other embeds, and the
+ * account's own server may accept less still.
  */
 export function thumbnail(limits: NetworkData): ImageTarget {
   return { ...IMAGE, bytesMax: Math.min(SMALL_BYTES, blobBytesMax(limits)), edgeMax: 2_000 };
 }
 
-/** What all images were held to before April 2026, and still are by servers whose lexicons are of then. */
+/** The limit of all images before April 2026, and still on servers with lexicons from then. */
 const SMALL_BYTES = 1_000_000;
 
 export function smallImage(image: ImageTarget): ImageTarget {
   return { ...image, bytesMax: Math.min(SMALL_BYTES, image.bytesMax) };
 }
 
-/** Returns the media that Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */
+/**
+ * Returns the media that Bluesky accepts; the account's server may accept less. A lone animated GIF becomes a video.
+ */
 export function media(draft: LegDraft, limits: NetworkData): MediaTargets {
   const { image, video } = TARGETS;
   const bytesMax = blobBytesMax(limits);

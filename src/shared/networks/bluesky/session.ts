@@ -63,7 +63,7 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
   const hasEnded = await ended.has(as);
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
-  // The old token still works: a short outage of the log-in host need not delay anything.
+  // The old token still works, so a short outage of the log-in host need not delay anything.
   return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, () =>
     isOAuth(credentials)
       ? renewOAuth(credentials, tools)
@@ -139,7 +139,7 @@ export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   return new Date(now.getTime() + believedMs).toISOString();
 }
 
-/** Returns the time by which the account must be linked again, if nothing renews the session before. */
+/** Returns when the account must be linked again if nothing renews the session. */
 export function idleEnd(tools: NetworkTools): string {
   const isKnown = tools.app !== undefined && hasDocuments(tools.app);
   const days = isKnown ? IDLE_DAYS.known : IDLE_DAYS.loopback;

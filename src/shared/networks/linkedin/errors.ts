@@ -8,10 +8,10 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
-// LinkedIn documents the codes (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), and not the
-// order of its checks. So a refusal is a proof where the request can't have reached the post: token, permission, version,
-// method, size and form of the body (https://linkedin.github.io/rest.li/Validation-in-Rest_li, a filter before the
-// resource), and an asset that has not arrived, which clients post again until it has.
+// LinkedIn documents the codes (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), but not
+// the order of its checks. So a refusal is a proof only if the request can't have reached the post: token, permission,
+// version, method, size and form of the body (https://linkedin.github.io/rest.li/Validation-in-Rest_li, a filter before
+// the resource), and an asset that has not arrived, for which clients repeat the post until it has.
 const REAUTH = unread("connection_needs_reauth");
 const PERMISSION = unread("permission_missing");
 const TEXT = refused("text_invalid");
@@ -26,7 +26,7 @@ const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 /** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
 const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 
-/** The app's products do not have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
+/** The app's products don't have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
 export const NO_API = /\bresource \S+ does not exist/i;
 
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
@@ -34,20 +34,20 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
 }
 
 /**
- * The codes and words of the posts and media APIs. A token's codes are not among them: they are used in so many ways
- * that every 401 is taken for the same.
+ * The codes and messages of the posts and media APIs. The codes of tokens are not included, because they are used in so
+ * many ways that every 401 is treated the same.
  */
 export const ERRORS = errorTable([
   // The field names a card's title or another part. Without it, the codes are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
   ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
-  // A field of the request that the app's products do not cover, for every account
+  // A field of the request that the app's products don't cover, for any account
   // (https://github.com/artesaos/laravel-linkedin/issues/20).
   ...["ACCESS_DENIED", "100"].flatMap((code) =>
     rows(OUR_FAULT, { code, message: /unpermitted fields/i }),
   ),
-  // 100 stands in for the code where there is no other.
+  // 100 is used when there is no other code.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
   ...codes(DUPLICATE_POST, "DUPLICATE_POST"),
   ...codes(NOT_READY, "MEDIA_ASSET_WAITING_UPLOAD"),
@@ -71,7 +71,7 @@ export const ERRORS = errorTable([
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
   ...rows(file("linkedin.media.size"), { status: 413 }),
   ...rows(file("linkedin.media.type"), { status: 415 }),
-  // A method or a length that the API does not take.
+  // A method or a length that the API doesn't accept.
   ...rows(OUR_MISTAKE, { status: 405 }, { status: 411 }),
   ...rows(OUR_FAULT, { status: 426 }),
   ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
@@ -124,7 +124,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   };
 }
 
-/** Returns the signal of an answer. Only the words of a refusal count: a server that failed may say anything. */
+/** Returns the signal of an answer. Only the words of a refusal count; a server that failed may say anything. */
 function signalOf({ status }: HttpResponse, { code, field, message }: Complaint): Signal {
   const isStated = status >= 400 && status < 500;
   return { status, code: isStated && status !== 401 ? code : undefined, field, message };

@@ -116,7 +116,7 @@ interface Page {
 }
 
 function isLastPage({ known, length }: Page, since: number): boolean {
-  // Newest change first: an old post that was edited stands among new ones, never the other way round.
+  // Sorted by the latest change: an old post that was edited may be among new ones, but never the reverse.
   const last = known.at(-1);
   const isBeyond = last !== undefined && (last.lastModifiedAt ?? last.createdAt) < since;
   return isBeyond || length < PAGE_LENGTH;

@@ -6,7 +6,7 @@ export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
 export const OAUTH = `${SITE}/oauth/v2`;
 
-/** Undefined if the app for organisations is not configured. */
+/** Returns undefined if the app for organisations is not configured. */
 export function clientOf(
   kind: AuthorKind,
   tools: NetworkTools,
@@ -33,7 +33,7 @@ export function restRequest(path: string, { credentials, tools }: AsHolder): Htt
   };
 }
 
-/** Returns the request of a method that has a header of its own. */
+/** Makes the request of a method that has a header of its own. */
 export function restMethod(path: string, method: "FINDER" | "DELETE", as: AsHolder): HttpRequest {
   const { headers, ...request } = restRequest(path, as);
   return {
@@ -53,7 +53,7 @@ export function restPost(path: string, body: unknown, as: AsAccount): HttpReques
   };
 }
 
-/** A version lives for a year at least; https://learn.microsoft.com/linkedin/marketing/versioning */
+/** A version lives for at least a year: https://learn.microsoft.com/linkedin/marketing/versioning */
 const MONTHS = 12;
 
 /** Returns the date until which the version of a month, such as 202609, certainly lives. */

@@ -24,7 +24,7 @@ import type { AsAccount, AuthorKind, Credentials, Tokens } from "./state.ts";
 const DAY_MS = 24 * 3_600_000;
 /** A token is renewed this long before its end, so that an outage of days does no harm. */
 const FRESH_MS = 7 * DAY_MS;
-/** With less than this left, an upload could run into the end of its token. */
+/** With less than this left, a token could end during an upload. */
 const USABLE_MS = 10 * 60_000;
 
 export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
@@ -162,7 +162,7 @@ export function askAs<Found>(
   return ask(request, { read, classify: why, mediaIndex }, as.tools);
 }
 
-/** Revokes the token. No document of LinkedIn's names this address; it behaves as RFC 7009 says. */
+/** Revokes the token. No document of LinkedIn's names this address, which behaves as in RFC 7009. */
 export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
   const { kind, accessToken } = credentials;
   const client = clientOf(kind, tools);

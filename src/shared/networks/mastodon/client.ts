@@ -14,7 +14,7 @@ import { requestHeaders } from "./state.ts";
 
 export const UNREACHABLE = "instance_unreachable";
 const PUBLISH_SCOPES = "write:statuses write:media";
-/** Finds the post that is to be quoted; neither linking nor publishing needs it. */
+/** For finding the post to quote. Neither linking nor publishing needs it. */
 const SEARCH_SCOPE = "read:search";
 
 const clientShape = objectShape(() => ({
@@ -42,13 +42,13 @@ export function missingScopes(scopes: readonly string[]): readonly string[] {
   return scopes.includes("read") || scopes.includes(SEARCH_SCOPE) ? [] : [SEARCH_SCOPE];
 }
 
-/** Mastodon's before 2.4.3, and all that some servers have. */
+/** Mastodon's scopes before 2.4.3, and the only ones of some servers. */
 export const COARSE_SCOPES = "read write";
 
 /**
- * Reads the authorisation server's description (RFC 8414); its absence means an older or another server. Only scopes that
- * the server has are asked for, for an unknown one would have the whole request refused: those that it lists, or those
- * of its software. `isCoarse`: it refused the fine ones.
+ * Reads the authorisation server's description (RFC 8414). Without one, the server is older or different. Only scopes
+ * that the server has are requested, because an unknown one would make it refuse the whole request: those that it
+ * lists, or those of its software. `isCoarse`: it has refused the fine ones.
  */
 export async function discover(
   origin: string,
@@ -71,7 +71,7 @@ export async function discover(
 
 /**
  * Returns the relay's registration at the instance. Registers if there is none for this redirect address, these scopes
- * and what the service is called. Accounts that were linked with an earlier registration keep it: it goes on working.
+ * and the service's name. Accounts linked with an earlier registration keep it, and it continues to work.
  */
 export async function findClient(
   server: OAuthServer,
@@ -86,7 +86,7 @@ export async function findClient(
     ([field, value]) => kept?.[field as keyof Asked] === value,
   );
   if (kept !== undefined && isSame && (await isKnown(kept, server, tools))) return kept;
-  // One address as plain text: a list is understood from 4.3 on only.
+  // One address as plain text, because a list is only supported from 4.3 on.
   const body = { client_name: name, redirect_uris: redirectUri, scopes: server.scope, website };
   const request = {
     method: "POST",
@@ -106,8 +106,8 @@ export async function findClient(
 type Asked = Omit<Client, "clientId" | "clientSecret">;
 
 /**
- * Instances delete registrations, those of before 4.3 all that nobody used. It shows only on the instance's own page,
- * where nothing leads back from: so the registration is tried.
+ * Reports whether the instance still has the registration. Instances delete registrations, and before 4.3 all unused
+ * ones. Only the instance's own page would show it, and nothing leads back from there, so the registration is tried.
  */
 async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
   const grant = { grant_type: "client_credentials" };

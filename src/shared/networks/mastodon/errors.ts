@@ -5,16 +5,16 @@ import { isProxyPage, noteOf, otherText, withWait } from "../contract/answers.ts
 import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-/** A refusal of its own because the account's own posts must be looked at first; in Mastodon's, GoToSocial's and Pixelfed's words. */
+/** A separate refusal: the account's own posts are checked first. Messages of Mastodon, GoToSocial and Pixelfed. */
 export const MEDIA_TAKEN =
   /not found or already attached|\bmedia (?:not found|already attached)|invalid media[ _]ids?/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
-// What proves that no status was made, by https://github.com/mastodon/mastodon: the account and the scopes are checked before
-// anything else (`app/controllers/api/base_controller.rb`), files before the status is made
-// (`app/services/post_status_service.rb`, `validate_media!`), its text by the model that saves it, and rates in front of the
+// What proves that no status was made, by https://github.com/mastodon/mastodon: the account and the scopes are checked
+// before anything else (`app/controllers/api/base_controller.rb`), files before the status is made
+// (`app/services/post_status_service.rb`, `validate_media!`), its text by the model that saves it, and rates before the
 // app (`config/initializers/rack_attack.rb`). Pixelfed refuses an empty status before it makes one (`statusCreate` in
-// `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences that no source shows may come after the fact.
+// `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences without a source may come after the post was made.
 const RESTRICTED = unread("account_restricted");
 const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" });
 const ALT_TEXT_WANTED = unread("media_rejected", {
@@ -34,8 +34,8 @@ function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow 
 }
 
 /**
- * The API has no error codes, only a status and a sentence; every request asks for English ones.
- * Order matters: the first row whose sentence fits wins.
+ * The API has no error codes, only a status and a sentence. Every request asks for English ones. The first row whose
+ * sentence fits wins.
  */
 export const ERRORS = errorTable([
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
@@ -59,7 +59,7 @@ export const ERRORS = errorTable([
   sentence(422, /validation failed: text\b/i, refused("text_invalid")),
   sentence(422, /cannot attach/i, unread("media_rejected")),
   // Pleroma's, checked before a post is made (`validate_character_limit`, `validate_attachments_count` in
-  // `lib/pleroma/web/common_api/utils.ex`); it calls its own failures a 400 at times
+  // `lib/pleroma/web/common_api/utils.ex`). It sometimes answers 400 for its own failures
   // (https://github.com/technicat/fedicat/issues/859).
   sentence(422, /empty status without attachments/i, unread("text_invalid")),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
@@ -80,7 +80,7 @@ export const ERRORS = errorTable([
   // https://github.com/robertoszek/pleroma-bot/issues/115.
   sentence(400, /size limit exceeded/i, TOO_LARGE),
   sentence(400, /duplicate idempotency key/i, IN_DOUBT),
-  // What a fork of Misskey was told by its own API, under whatever status (`ApiCallService.ts` and
+  // Errors that a fork of Misskey got from its own API, with any status (`ApiCallService.ts` and
   // `endpoints/notes/create.ts` in `packages/backend/src/server/api` of misskey-dev/misskey).
   ...codes(unread("connection_needs_reauth"), "CREDENTIAL_REQUIRED", "AUTHENTICATION_FAILED"),
   ...codes(unread("permission_missing"), "PERMISSION_DENIED"),
@@ -97,8 +97,8 @@ export const ERRORS = errorTable([
 ]);
 
 /**
- * Compatible servers answer with a string, an object in an object, or nothing at all; Iceshrimp.NET has the name of the
- * status in `error` and the sentence beside it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
+ * Compatible servers answer with a string, an object in an object, or nothing. Iceshrimp.NET has the name of the status
+ * in `error` and the sentence next to it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
  */
 const errorBody = objectShape(() => ({
   error: spare(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
@@ -109,7 +109,7 @@ const messageOf = ({ message }: { message: string }) => message;
 
 const codedBody = objectShape(() => ({ error: z.object({ code: z.string() }) }));
 
-/** Returns the network's own sentence; empty when there is none. */
+/** Returns the network's own sentence, or "". */
 export function errorText(response: HttpResponse): string {
   const body: unknown = response.json();
   if (typeof body === "string") return body;
@@ -118,10 +118,10 @@ export function errorText(response: HttpResponse): string {
   return said || otherText(response);
 }
 
-/** Friendica's page for a token that it does not take (https://github.com/friendica/friendica/issues/14840). */
+/** Friendica's page for a token that it doesn't accept (https://github.com/friendica/friendica/issues/14840). */
 const OWN_PAGE = /this api requires login/i;
 
-/** Returns the code of a fork of Misskey, which passes on what its own API said; its status is 401 whatever that was. */
+/** Returns the code of a fork of Misskey, which passes on its own API's error. Its status is always 401. */
 function errorCode(response: HttpResponse): string | undefined {
   return codedBody().safeParse(response.json()).data?.error.code;
 }
@@ -130,7 +130,7 @@ function errorCode(response: HttpResponse): string | undefined {
 export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
   const code = errorCode(response);
-  // A status that goes with any code proves nothing by itself.
+  // A status that comes with any code proves nothing by itself.
   const status = code !== undefined && response.status === 401 ? 400 : response.status;
   const row =
     isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000))

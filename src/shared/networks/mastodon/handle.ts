@@ -9,8 +9,8 @@ import type { NetworkTools } from "../contract/tools.ts";
 const documentShape = objectShape(() => ({ links: entries(z.record(z.string(), z.unknown())) }));
 
 /**
- * Returns what the links of one relation say under `name`, of a WebFinger or host-meta document as JSON (RFC 7033, 4.4;
- * RFC 6415, appendix A). Passes over links in other forms: servers add their own.
+ * Returns `name` of the links with one relation, from a WebFinger or host-meta document as JSON (RFC 7033, 4.4; RFC
+ * 6415, appendix A). Links in other forms are ignored, because servers add their own.
  */
 export function linkedBy(json: unknown, rel: string, name: "href" | "template"): readonly string[] {
   const links = documentShape().safeParse(json).data?.links ?? [];
@@ -20,10 +20,10 @@ export function linkedBy(json: unknown, rel: string, name: "href" | "template"):
     .filter((value) => typeof value === "string");
 }
 
-/** Short, because a person waits for the page, and a name without the domain does as well. */
+/** Short, because a person waits for the page, and a name without the domain is good enough. */
 const TIMEOUT_MS = 5_000;
 
-/** Returns the WebFinger address (RFC 7033) of an account at an origin. */
+/** Makes the WebFinger address (RFC 7033) of an account at an origin. */
 export function webfingerUrl(origin: string, name: string, domain: string): string {
   const resource = encodeURIComponent(`acct:${name}@${domain}`);
   return `${origin}/.well-known/webfinger?resource=${resource}`;
@@ -35,22 +35,21 @@ function serverIn(answer: HttpResponse): string | undefined {
   return self === undefined ? undefined : originOf(self);
 }
 
-/** What a server says about an account of its own. */
+/** What a server says about one of its accounts. */
 interface Claim {
   readonly origin: string;
   readonly username: string;
-  /** The domain that it says its accounts are named by. */
+  /** The domain that it claims for its accounts' names. */
   readonly domain: string;
 }
 
 /**
- * Returns the account's name with a domain that can be vouched for: that of the server, or the one that the server
- * claims if that domain's own WebFinger leads back to the server. Anybody can set up a server that claims to be
- * `mastodon.social`.
+ * Returns the account's name with a verified domain: that of the server, or the one that the server claims if that
+ * domain's own WebFinger leads back to the server. Anybody can set up a server that claims to be `mastodon.social`.
  */
 export async function vouchedHandle(claim: Claim, tools: NetworkTools): Promise<string> {
   const { host } = new URL(claim.origin);
-  // A name can't hold an at sign: the rest would be read as the domain.
+  // A name can't contain an at sign, because the rest would be read as the domain.
   const name = claim.username.split("@", 1)[0] ?? "";
   const named = serverOrigin(claim.domain);
   const domain = named === undefined ? host : new URL(named).host;
@@ -73,7 +72,7 @@ async function leadsBack(
   return serverIn(arrived.answer) === origin;
 }
 
-/** Returns the address of the account's page if it is on the server itself; else the one that servers usually have. */
+/** Returns the address of the account's page if it is on the server itself, or else the usual one. */
 export function pageOf(origin: string, username: string, url: string | null): string {
   if (url !== null && URL.canParse(url) && new URL(url).origin === origin) return url;
   return `${origin}/@${encodeURIComponent(username)}`;

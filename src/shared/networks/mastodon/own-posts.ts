@@ -57,7 +57,7 @@ export interface OwnPosts {
 
 type NoList = Exclude<Lookup, { kind: "found" | "absent" }>;
 
-/** Returns the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
+/** Lists the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
 export async function listOwnPosts(leg: Leg, sinceMs: number): Promise<OwnPosts | NoList> {
   const statuses: Status[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {

@@ -18,7 +18,7 @@ import { apiGet, type Leg, type Remote, type RemoteMedia, requestHeaders } from 
 import { fieldsOf, uploadForm } from "./upload-form.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** A video comes from its own server while it is sent on: the slower of the two sets the pace. */
+/** A video is read from its own server while it is sent, so the slower of the two sets the pace. */
 const STREAM_TIMEOUT_MS = 240_000;
 const POLL_SECONDS = 3;
 
@@ -36,8 +36,8 @@ const uploads = {
 };
 
 /**
- * Uploads missing files, then asks once for each file that the server is still processing. When all are ready, notes what
- * tells the post from the account's others, should the answer to the visible call be lost.
+ * Uploads missing files, then asks once about each file that the server is still processing. When all are ready, it
+ * notes what tells the post from the account's others, in case the answer to the visible call is lost.
  */
 export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   const { remote, tools } = leg;
@@ -56,7 +56,7 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
     return mediaRejected("mastodon.media.mixed", "a video or audio file must be alone");
   const prepared = uploads.withFiles(remote, files);
   if (!files.every(({ isReady }) => isReady)) return polling(prepared, POLL_SECONDS);
-  // What an earlier call may have made belongs to no baseline: the first one stays.
+  // A post that an earlier call may have made belongs to no baseline, so the first baseline stays.
   return leg.sentAt === null ? withBaseline(leg, prepared) : { kind: "ready", remote: prepared };
 }
 
@@ -105,15 +105,15 @@ async function upload(
       return ask(request, { read, classify, mediaIndex }, tools);
     };
     const made = await send("v2");
-    // Of before Mastodon 3.1.3, and on other servers longer: https://github.com/pixelfed/pixelfed/issues/3405.
+    // Before Mastodon 3.1.3, and longer on other servers: https://github.com/pixelfed/pixelfed/issues/3405.
     const isOld = "failure" in made && made.failure.unmappedStatus === 404;
     return isOld ? send("v1") : made;
   });
   if ("failure" in uploaded) return uploaded;
   const { type, ...made } = uploaded;
-  // The server could make nothing of a file that it took.
+  // The server accepted a file but couldn't read it.
   if (type === "unknown") return notKept("the server does not know what the file is", mediaIndex);
-  // A post would show the later file twice.
+  // Otherwise a post would show the later file twice.
   return remote.media.some(({ id }) => id === made.id)
     ? notKept("the server took two files for one", mediaIndex)
     : made;
@@ -147,7 +147,7 @@ export function readMedia(
   mediaIndex?: number,
 ): FileState | TryLater | Rejected {
   if (answer.status === 206) return "working";
-  // Some servers are done at once and know the file only as part of a post. If it is truly gone, publishing tells.
+  // Some servers finish immediately and only know the file as part of a post. If it is gone, publishing shows that.
   if (answer.status === 200 || answer.status === 404) return "ready";
   const classified = classify(answer, now);
   if (answer.status !== 422 && classified.code !== "media_processing_failed")

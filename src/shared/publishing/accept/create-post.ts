@@ -124,7 +124,7 @@ async function acceptNew(
     invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
     return { kind: "accepted", created };
   } catch (error) {
-    // An outage says nothing of the post, and a look-up of the key would fail, too.
+    // An outage says nothing about the post, and a look-up of the key would fail too.
     if (error instanceof AppError && error.code !== "service_unavailable") return refused(error);
     throw error;
   }
