@@ -22,7 +22,6 @@ export type WalletCheck =
   | { readonly kind: "moving" }
   | { readonly kind: "mismatch"; readonly mismatches: readonly string[] };
 
-/** A point of the ledger. */
 interface Point {
   readonly sequence: number;
   readonly balance: number;

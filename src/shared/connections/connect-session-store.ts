@@ -118,7 +118,6 @@ export class ConnectSessionStore {
     );
   }
 
-  /** Cancels an open session. Returns undefined when it is not open. */
   cancel(ref: SessionRef): Promise<ConnectSession | undefined> {
     return this.#commit<ConnectSession | undefined>(
       ref.platformId,

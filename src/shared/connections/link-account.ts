@@ -90,7 +90,6 @@ class SessionTerms implements LinkTerms {
   }
 }
 
-/** Returns the price of linking a new account in a session. */
 export const priceOfLink = (
   { id, applicationId, profileId }: ConnectSession,
   requestId: string,

@@ -12,7 +12,6 @@ export function connectionsOf(
   return stores.connections.listOfProfile(profile, reader === undefined ? {} : { reader });
 }
 
-/** Reads a connection with its stored secrets. */
 export function openConnection({ stores }: ConnectionsDeps, ref: ConnectionRef) {
   return stores.connections.open(ref);
 }

@@ -3,7 +3,6 @@ import type { DayTotal, StoredEntry } from "./wallet-row.ts";
 /** Maximum number of groups in a row: a few hundred kilobytes. */
 const GROUPS_MAX = 1_000;
 
-/** A row of the totals of a day. */
 export interface TotalsPart {
   readonly part: number;
   readonly totals: readonly DayTotal[];

@@ -39,7 +39,6 @@ export const walletRow = rowCodec("wallet", {
   writer: jsonOrNull(writerForm),
 });
 
-/** An entry of the wallet's ledger. */
 export const ledgerRow = rowCodec("ledger entry", {
   id: text(),
   type: oneOf(["credit", "debit", "reserve", "settle", "release"]),

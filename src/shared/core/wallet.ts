@@ -16,7 +16,6 @@ export interface Wallet {
    */
   readonly sequence: number;
   readonly dailyBudget: number | null;
-  /** When the budget was last set. */
   readonly budgetChangedAt: string | null;
   /** The UTC day that `daySpent` counts. */
   readonly day: string;
@@ -202,7 +201,6 @@ export interface WalletChange {
   readonly dailyBudget?: number | null;
   /** The pace of the platform's legs after this. */
   readonly paceUntil?: string;
-  /** Raises the access version to this one. */
   readonly accessVersion?: string;
 }
 
@@ -260,7 +258,6 @@ export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: nu
   };
 }
 
-/** Returns the seconds until the start, or 0 for now. */
 export function secondsUntil(startAt: string | null, now: Date): number {
   return startAt === null ? 0 : Math.max(0, (Date.parse(startAt) - now.getTime()) / 1000);
 }

@@ -109,7 +109,6 @@ export class EventStore {
     );
   }
 
-  /** Filters the events that are still pending. */
   async stillPending(platformId: string, events: readonly Event[]): Promise<readonly Event[]> {
     const keys = events.map(({ id }) => PENDING_ROWS + id);
     const stored = await findAll(this.#core, platformId, keys);

@@ -85,7 +85,6 @@ const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
 const GROUP_DIGITS = 12;
 
-/** The owner of a history. */
 export type Subject =
   | { readonly kind: "email"; readonly email: string }
   | { readonly kind: "device"; readonly deviceId: string };

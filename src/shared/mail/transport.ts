@@ -100,7 +100,6 @@ async function handOver(
   });
 }
 
-/** A failure as the library reports it. */
 interface Failure {
   readonly code?: unknown;
   readonly command?: unknown;

@@ -35,7 +35,6 @@ export function usageOf(pid: number): ProcessUsage | undefined {
   }
 }
 
-/** Limits of one job. */
 export interface ReadingLimits {
   /** CPU time of the process. It waits for nothing but its input. */
   readonly cpuMs: number;

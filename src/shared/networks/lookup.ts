@@ -9,7 +9,6 @@ import { NETWORKS } from "./registry.ts";
 
 export type NetworkName = keyof typeof NETWORKS;
 
-/** A network with the name under which it is registered. */
 export type RegisteredNetwork = Network & { readonly name: NetworkName };
 
 // Safe: the keys stay the same.

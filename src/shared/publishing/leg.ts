@@ -133,7 +133,6 @@ export function isBusy(leg: Leg): boolean {
   return currentCall(leg) !== undefined;
 }
 
-/** Returns the latest call of a kind. */
 export function latestCall({ calls }: Leg, kind: CallName): Call | undefined {
   return calls.findLast((call) => call.kind === kind);
 }

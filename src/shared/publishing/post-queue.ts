@@ -17,9 +17,7 @@ export const PublishingHint = shape(() =>
   ]),
 );
 export type PublishingHint = ShapeOf<typeof PublishingHint>;
-/** Legs that can be worked on. */
 export type LegsHint = PostRef & { readonly networks: readonly NetworkName[] };
-/** A scheduled post that is due. */
 export type StartHint = PostRef & { readonly dueAt: string };
 
 export const PUBLISHING_QUEUE = "publishing";

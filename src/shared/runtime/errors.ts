@@ -81,7 +81,6 @@ export interface AppErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   readonly failedCheck?: FailedCheck | undefined;
   readonly cause?: unknown;
-  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
 }
 

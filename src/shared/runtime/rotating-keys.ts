@@ -51,7 +51,6 @@ interface TokenKind {
   readonly audience: string;
   /** Name of the setting that holds the secret, for the log. */
   readonly secretSetting: string;
-  /** Purpose for which the key is derived. */
   readonly purpose: string;
   /** Claims that are required in addition to the id and the times, which every token has. */
   readonly claims: readonly string[];

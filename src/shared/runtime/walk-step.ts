@@ -16,7 +16,6 @@ export interface WalkAt<Position = unknown> {
 
 export type WalkCounts = Readonly<Record<string, number>>;
 
-/** The result of a step. */
 export interface WalkStep<Position = unknown> {
   /** Where the next step continues, stored as JSON. It is undefined at the end of the round. */
   readonly next: Position | undefined;
@@ -40,7 +39,6 @@ export function stepsWith<Position>(
   return take as TakeStep;
 }
 
-/** An item of a walk. */
 interface WalkItem {
   readonly id: string;
   readonly after: string;

@@ -9,7 +9,6 @@ export interface AccessContract {
   readonly callers: string;
   /** The kinds of credentials that are accepted. Empty when no credential is required. */
   readonly credentials: readonly CredentialKind[];
-  /** The headers that it reads, and whether they are required. */
   readonly headers: readonly { readonly name: RequestHeader; readonly required: boolean }[];
   readonly errors: readonly ErrorCode[];
 }

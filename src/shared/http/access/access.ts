@@ -23,7 +23,6 @@ import type { RequestLimits } from "../rate-limit.ts";
 export interface AccessRequest {
   readonly services: HttpDeps;
   readonly headers: Headers;
-  /** Whether the request only reads. */
   readonly isRead: boolean;
   /** Whether the rule admits a user whose e-mail is not verified. */
   readonly admitsUnverified?: true;
@@ -56,7 +55,6 @@ export const rule = <Scope>(
   resolve: Access<Scope>["resolve"],
 ): Access<Scope> => ({ name, contract: ACCESS_CONTRACTS[name], resolve });
 
-/** Makes the scope of a request without a caller. */
 export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
 /** Admits everybody, without checking a credential. */

@@ -7,7 +7,6 @@ export interface Placed {
   readonly operation: OpenApiOperation;
 }
 
-/** A call as the samples make it. */
 interface SampleCall {
   readonly method: string;
   readonly address: string;

@@ -68,7 +68,6 @@ const DEPTH_MAX = 512;
 
 /** What a page says of itself. */
 interface PageHead {
-  /** The text of the first title that has one. */
   title: string;
   /** First contents by name or property, in lower case. */
   readonly metas: Map<string, string>;

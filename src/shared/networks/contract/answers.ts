@@ -156,7 +156,6 @@ const MESSAGE_CHARACTERS_MAX = 2000;
 interface SignalPattern {
   readonly status?: number;
   readonly code?: string | number;
-  /** Codes from the first to the last. */
   readonly codes?: readonly [number, number];
   readonly subcode?: number;
   readonly field?: RegExp;

@@ -124,7 +124,6 @@ type WarningCode = (typeof WARNING_CODES)[number];
 
 export type FindingCode = LegErrorCode | WarningCode;
 
-/** Reports whether a finding's code may end a leg. */
 export function endsLegs(code: FindingCode): code is LegErrorCode {
   return Object.hasOwn(LEG_ERRORS, code);
 }

@@ -229,7 +229,6 @@ export interface FollowUpCalls {
   readonly remove?: FollowUpCall;
 }
 
-/** The visible calls of a network. */
 interface NetworkCalls extends FollowUpCalls {
   readonly publish: PublishCall;
 }

@@ -42,7 +42,6 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   connection_needs_reauth: "access_denied",
 };
 
-/** Returns the failure for a step of linking that the network refused. */
 export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
   return linkFailed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
 }

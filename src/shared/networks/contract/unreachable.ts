@@ -75,7 +75,6 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
 };
 
 interface Details {
-  /** The value in the message. */
   readonly value?: string | number;
   readonly error?: unknown;
   readonly reason?: MediaReason;

@@ -17,7 +17,6 @@ export interface Broken {
 export type Made<File> = File | Failed<File>;
 type Failed<File> = (TryLater & { readonly file?: File }) | Rejected | Broken;
 
-/** A file to make. */
 export interface Making<File> {
   readonly mediaIndex: number;
   /** What an earlier run made of it. */

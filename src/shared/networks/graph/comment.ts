@@ -28,7 +28,6 @@ const listedShape = shape(() =>
 interface GraphComment<Call> {
   readonly accessOf: (call: Call) => GraphAccess;
   readonly request: (access: GraphAccess, path: string, message: string) => HttpRequest;
-  /** How the comments are listed. */
   readonly query: Readonly<Record<string, string>>;
   /** Reports whether a listed comment is the account's. */
   readonly isOwn: (listed: ShapeOf<typeof listedShape>, call: Call) => boolean;

@@ -128,7 +128,6 @@ interface Edge {
 /** The part of a list that was read. */
 export interface EdgeRead<Entry> {
   readonly entries: readonly Entry[];
-  /** Whether the list continues. */
   readonly isCut: boolean;
 }
 

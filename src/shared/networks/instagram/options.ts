@@ -16,7 +16,6 @@ export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() =>
     )
     .max(COLLABORATORS_MAX)
     .optional(),
-  /** Cover of a reel. */
   coverUrl: publicUrl().optional(),
   /** The position in a reel from which its cover is taken. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),

@@ -50,7 +50,6 @@ const nameShape = objectShape(() => ({
 
 interface FoundOrganizations {
   readonly organizations: readonly Organization[];
-  /** Whether there are more. */
   readonly isCut: boolean;
 }
 

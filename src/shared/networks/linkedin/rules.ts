@@ -141,7 +141,6 @@ export const checkFiles: CheckFiles = (draft, limits, files) => {
   );
 };
 
-/** Returns the kind of an upload by its content type. */
 export function assetKindOf(contentType: string): Asset["kind"] {
   const kind = kindOfType(contentType);
   return kind === "audio" ? "document" : kind;

@@ -22,7 +22,6 @@ interface Acceptance {
   readonly accessVersion: string;
 }
 
-/** Returns the movement that reserves tokens for legs of a post. */
 export function reserveMovement(
   post: Post,
   tokens: number,

@@ -13,7 +13,6 @@ import { firstLeg, type Leg } from "../leg.ts";
 import { legDraft, type Draft, type Post } from "../post.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 
-/** Makes an error with the message of its code. */
 function problem(code: LegErrorCode, rule: string): Problem {
   const { message, remediation } = LEG_ERRORS[code];
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };

@@ -69,7 +69,6 @@ export interface CallKind {
   lookUp(work: CallWork): Promise<Found>;
   /** Steps before the marker. They may be repeated, and nobody can see their effect. */
   readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
-  /** Makes the visible call. */
   perform(work: CallWork): Promise<Made>;
 }
 

@@ -102,7 +102,6 @@ async function mark(work: CallWork): Promise<Step> {
   return noTime(run);
 }
 
-/** Makes the visible call. */
 async function perform(work: CallWork): Promise<Step> {
   const { run, how, unsent } = work;
   logSent(run);

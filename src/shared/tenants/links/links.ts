@@ -31,7 +31,6 @@ export const mailDisabled = () =>
 const hashWith = (pepper: string, kind: LinkKind, text: string) =>
   hmacSha256(deriveKey(pepper, "one-time links"), `${kind}|${text}`).toString("hex");
 
-/** The user that a link is for. */
 export type LinkOwner = Pick<StoredUser, "id" | "platformId" | "email" | "passwordVersion">;
 
 /** What a link is for. The link ends when the state is no longer the one it was made with. */

@@ -22,7 +22,6 @@ import {
   userCountWrite,
 } from "../platform-row.ts";
 
-/** The partition that lists all platforms. */
 export const INDEX = "platforms";
 
 const INDEX_TIME_LENGTH = "0000000000000000|".length;

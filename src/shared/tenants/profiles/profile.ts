@@ -21,7 +21,6 @@ export interface ProfileFilter {
   readonly status?: ProfileStatus | undefined;
 }
 
-/** Reports whether a list with this filter shows the profile. */
 export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
   const { applicationId, externalId, status } = filter;
   return (

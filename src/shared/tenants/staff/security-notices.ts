@@ -25,7 +25,6 @@ export const roleNotice = (user: User, role: UserRole): OwnersNotice => ({
   also: alsoOf(user),
 });
 
-/** Returns the notice of an owner who was removed. */
 export const removalNotice = (user: User): OwnersNotice => ({
   kind: "ownerRemoved",
   values: () => ({ email: user.email }),

@@ -64,7 +64,6 @@ export interface UserView {
   readonly lastLoginAt: string | null;
 }
 
-/** A user as operators find one. */
 export interface FoundUser extends UserView {
   readonly platformId: string;
 }

@@ -37,7 +37,6 @@ export const deliveryRow = rowCodec("delivery", {
   durationMs: integerOrNull(),
 });
 
-/** The deliveries in the partition of their endpoint. */
 export const deliveries = newestFirst("delivery", "D|", toDelivery, (endpointId, row) =>
   toDelivery(endpointId, row, "people"),
 );

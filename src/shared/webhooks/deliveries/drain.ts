@@ -79,7 +79,6 @@ export interface Drain {
   readonly writer: RowWriter;
   /** Reports whether no further call may begin: the drain's time is over, or the process is about to end. */
   isOver(): boolean;
-  /** The endpoint as it was last read. */
   opened: { readonly endpoint: OpenedEndpoint | undefined; readonly at: number } | undefined;
   /** Times of attempts that were postponed since the work was last read. */
   readonly postponed: string[];

@@ -58,7 +58,6 @@ function toPending(rowKey: string): Pending {
   return at === NEW ? fresh(deliveryId) : scheduled(deliveryId, at);
 }
 
-/** The work of an endpoint. */
 export interface EndpointWork {
   readonly state: EndpointState;
   /** Undefined while the endpoint has no state. */

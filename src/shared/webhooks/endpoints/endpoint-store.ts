@@ -50,7 +50,6 @@ function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
   return { id: endpoints.idOf(row), platformId, ...rest };
 }
 
-/** The fields of an endpoint that can change. */
 export interface EndpointChange {
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;

@@ -108,7 +108,6 @@ interface Settings {
   readonly calls: LookUps;
 }
 
-/** The owner of the address. */
 type Owner = Pick<Endpoint, "platformId">;
 
 /** Reports whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
