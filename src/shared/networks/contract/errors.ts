@@ -29,19 +29,19 @@ export const LEG_ERRORS = {
   ),
   permission_missing: retryable(
     "The account was linked without a permission that publishing needs.",
-    "Reconnect the account and grant every permission that is asked for.",
+    "Reconnect the account and grant all requested permissions.",
   ),
   account_restricted: retryable(
     "The network has restricted this account.",
-    "Log in to the network, resolve what it asks for, then reconnect the account.",
+    "Log in to the network, follow its instructions, then reconnect the account.",
   ),
   rate_limited: retryable(
     "The network is receiving too many requests for this account.",
-    "Retry in some minutes.",
+    "Retry in a few minutes.",
   ),
   quota_exceeded: retryable(
     "The account has used up its publishing quota of the last 24 hours.",
-    "Retry when the quota is free again.",
+    "Retry when the quota has been reset.",
   ),
   duplicate_content: final(
     "The same text was already published to this account.",
@@ -65,7 +65,7 @@ export const LEG_ERRORS = {
   ),
   media_processing_failed: retryable(
     "The network could not process a media file.",
-    "Retry; if it fails again, re-encode the file.",
+    "Retry. If it fails again, re-encode the file.",
   ),
   media_not_ready: retryable("The network did not finish processing the media in time.", "Retry."),
   link_rejected: final("The network refuses a link in this post.", "Remove or replace the link."),
@@ -75,20 +75,20 @@ export const LEG_ERRORS = {
   ),
   network_unavailable: retryable(
     "The network could not be reached; nothing was published.",
-    "Retry in some minutes.",
+    "Retry in a few minutes.",
   ),
   outcome_unknown: retryable(
-    "The network did not confirm the post: it may be live already.",
-    "Look at the account; retry only if the post is not there.",
+    "The network did not confirm the post, so it may already be live.",
+    "Check the account, and retry only if the post isn't there.",
   ),
   app_misconfigured: retryable(
     "This network is not available at the moment.",
-    "Nothing is wrong with the post; retry later or contact support.",
+    "The post itself is fine. Retry later or contact support.",
   ),
   invalid_request: final("The network refused the request.", "Contact support with the post's id."),
   feature_unsupported: final(
     "The network does not offer this for this account or this kind of post.",
-    "Leave it out, or do it by hand.",
+    "Leave it out, or do it manually on the network.",
   ),
   profile_disabled: retryable("The profile is disabled.", "Enable the profile, then retry."),
   application_disabled: retryable(
@@ -106,7 +106,7 @@ export const LEG_ERRORS = {
   canceled: final("The post was canceled.", "Create a new post."),
   internal_error: retryable(
     "Publishing failed for a reason on our side.",
-    "Retry; contact support with the post's id if it fails again.",
+    "Retry. If it fails again, contact support with the post's id.",
   ),
 };
 

@@ -71,7 +71,7 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
     "The media file changed while it was read.",
     "Leave the file as it is until the post is published.",
   ),
-  busy: words("Too many media files are being read.", "Retry in some minutes."),
+  busy: words("Too many media files are being read.", "Retry in a few minutes."),
 };
 
 interface Details {
