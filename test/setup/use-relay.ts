@@ -8,7 +8,7 @@ type Settings = Readonly<Record<string, string>>;
 export const useRelay = (options: RelayOptions = {}): Relay => forFile(() => startRelay(options));
 
 /** One more process of a relay's deployment, which is started by then. */
-export const useAnother = (relay: () => Relay): Relay =>
+const useAnother = (relay: () => Relay): Relay =>
   forFile(() => startRelay({ sameDeploymentAs: relay() }));
 
 /** Two processes of one deployment. */
