@@ -1,6 +1,11 @@
 import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores, queueWalk } from "./background/background.ts";
-import { chargeTogether, creditWallet } from "./billing/billing.ts";
+import {
+  type BillingDeps,
+  chargeTogether,
+  createBillingStores,
+  creditWallet,
+} from "./billing/billing.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
@@ -11,7 +16,7 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { type Commit, WalletStore } from "./core/core.ts";
+import { type Commit, createWallets } from "./core/core.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -19,8 +24,10 @@ import { createMail, type Mail, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import {
   createPublishingStores,
+  openReservations,
   pingQueue,
   PUBLISHING_QUEUE,
+  type PublishingStores,
   UnmappedSignals,
 } from "./publishing/publishing.ts";
 import { bound } from "./runtime/bound.ts";
@@ -115,9 +122,9 @@ function foundationsOf(config: Config, overrides: Overrides) {
 
 type Foundations = ReturnType<typeof foundationsOf>;
 
-function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations): WalletStore {
+function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations) {
   const hints = { ...common, wakes, stores: { webhookQueue } };
-  return new WalletStore(tables.core, now, openCheckOf, {
+  return createWallets(tables.core, now, openCheckOf, {
     balanceLowTokens: common.config.limits.balanceLowTokens,
     mark: (platformId) => wakes.mark("platform", platformId, now()),
     onEvent: (platformId) => void markAndHintEvents(hints, platformId),
@@ -125,6 +132,17 @@ function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundatio
       work.metrics.observe("wallet.batch_operations", operations, { outcome }),
   });
 }
+
+const billingOf = (
+  { common, tables, work: { metrics } }: Foundations,
+  { posts, ...parts }: Pick<BillingDeps, "platforms" | "wallets"> & { posts: PublishingStores },
+): BillingDeps => ({
+  ...common,
+  ...parts,
+  metrics,
+  stores: createBillingStores(tables),
+  openReservations: (platformId, max) => openReservations(posts, platformId, max),
+});
 
 const webhookWork = ({ work }: Foundations) => ({
   ...work,
@@ -222,7 +240,7 @@ const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundat
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const base = foundationsOf(config, overrides);
   const { common, now, tables, wakes, webhookQueue, calls, work } = base;
-  const { clock, log, audit, cursors } = common;
+  const { clock, log } = common;
   const { dataKeys } = config.identity;
   const wallets = walletsOf(base);
   const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
@@ -230,7 +248,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const posts = createPublishingStores(tables, base.publishingMessages);
   const { networkAccounts, timeline } = posts;
 
-  const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
+  const billing = billingOf(base, { platforms: stores.platforms, wallets, posts });
   const parts = { webhookQueue, commit, dataKeys };
   const mailDeps = mailOf(base, { stores, commit });
   const mail = mailVerbs(mailDeps);

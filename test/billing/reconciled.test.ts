@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkWallet, reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { checkWallet, reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
 import { charge, creditWallet } from "../../src/shared/billing/billing.ts";
 import { toEntry } from "../../src/shared/core/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -61,7 +61,7 @@ test("a wallet that moves all the time is checked all the same", async () => {
   });
   try {
     for (let round = 0; round < 3; round += 1)
-      expect(await checkWallet(relay.services.background, platformId)).toEqual({ kind: "checked" });
+      expect(await checkWallet(relay.services.billing, platformId)).toEqual({ kind: "checked" });
   } finally {
     stop();
   }
@@ -76,7 +76,7 @@ test("tokens that a leg has too many are found while the wallet moves", async ()
   await relay.tables.core.putProperties(platformId, { rowKey: "W", reserved });
   const stop = atWalletReads(100, () => spend(publisher));
   try {
-    const { kind } = await checkWallet(relay.services.background, platformId);
+    const { kind } = await checkWallet(relay.services.billing, platformId);
     expect(kind).toBe("mismatch");
   } finally {
     stop();
@@ -87,24 +87,22 @@ test("a platform that is not fully checked for six hours raises an alert, one th
   const publisher = await aPublisher(relay);
   const { platformId } = publisher.owner;
   const unchecked = () => relay.logLines.filter((line) => line.includes("wallet_unchecked"));
-  await reconcilePlatform(relay.services.background, platformId);
+  await reconcileWallet(relay.services.billing, platformId);
   const { posts } = relay.services.publishing.stores;
   const list = posts.listOpenWork.bind(posts);
   posts.listOpenWork = () => Promise.reject(new Error("storage is away"));
   try {
     for (const hours of [3, 4]) {
       relay.clock.advance(hours * HOUR_MS);
-      await expect(reconcilePlatform(relay.services.background, platformId)).rejects.toThrow(
-        "away",
-      );
+      await expect(reconcileWallet(relay.services.billing, platformId)).rejects.toThrow("away");
       expect(unchecked()).toHaveLength(hours === 3 ? 0 : 1);
     }
   } finally {
     posts.listOpenWork = list;
   }
   expect(unchecked()[0]).toContain(platformId);
-  await reconcilePlatform(relay.services.background, platformId);
-  const { mark } = await relay.services.billing.wallets.ledger.findMark(platformId);
+  await reconcileWallet(relay.services.billing, platformId);
+  const { mark } = await relay.services.billing.stores.ledger.findMark(platformId);
   expect(mark).toMatchObject({ result: "checked", checkedAt: mark.resultAt });
 });
 
@@ -147,7 +145,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     for (const profileId of ["prf_a", "prf_b", null]) await spend(publisher, { profileId });
     relay.clock.advance(24 * HOUR_MS);
     if (day % 3 === 0)
-      await Promise.all([1, 2, 3].map(() => reconcilePlatform(services.background, platformId)));
+      await Promise.all([1, 2, 3].map(() => reconcileWallet(services.billing, platformId)));
   }
   for (let round = 0; round < 2; round += 1) {
     const byDay = await totals(publisher, "groupBy=day");
@@ -157,7 +155,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     expect((await totals(publisher, "groupBy=profile")).sums).toEqual(
       await summed(publisher, ({ profileId }) => profileId),
     );
-    await reconcilePlatform(services.background, platformId);
+    await reconcileWallet(services.billing, platformId);
   }
   const from = new Date(relay.clock.now().getTime() - 5 * 24 * HOUR_MS);
   const to = new Date(from.getTime() + 2 * 24 * HOUR_MS + 1);
@@ -188,7 +186,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
   const unfolded = await totals(publisher, "groupBy=operation");
   expect(unfolded.sums).toEqual({});
   expect(unfolded.body.asOf).toMatch(/Z$/);
-  await reconcilePlatform(relay.services.background, platformId);
+  await reconcileWallet(relay.services.billing, platformId);
   const folded = await totals(publisher, "groupBy=operation");
   expect(folded.sums).toEqual(await summed(publisher, ({ operation }) => operation));
   expect(folded.body.asOf).toBeUndefined();

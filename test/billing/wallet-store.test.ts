@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, inject, test } from "vitest";
 import { type Charge, chargeTogether, creditWallet } from "../../src/shared/billing/billing.ts";
-import { type StoredEntry, WalletStore } from "../../src/shared/core/core.ts";
+import { LedgerStore } from "../../src/shared/billing/ledger-store.ts";
+import { createWallets, type StoredEntry, type Wallets } from "../../src/shared/core/core.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { BillingDeps } from "../../src/shared/billing/deps.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 
 let core: Table;
-let stores: readonly [WalletStore, WalletStore];
+let ledger: LedgerStore;
+let stores: readonly [Wallets, Wallets];
+const SILENT = { balanceLowTokens: 0, mark: () => Promise.resolve(), onEvent: () => undefined };
 const PLATFORM = "plt_test";
 
 /** Two processes on one table. */
@@ -17,12 +20,13 @@ const now = () => new Date();
 beforeEach(() => {
   const account = { kind: "connection_string", connectionString: inject("azurite") } as const;
   core = openTable(account, `t${randomBytes(8).toString("hex")}`);
-  const open = () => new WalletStore(core, now, () => undefined);
+  const open = () => createWallets(core, now, () => undefined, SILENT);
   stores = [open(), open()];
+  ledger = new LedgerStore(core);
 });
 
 // Safe: charging and crediting reach for the wallets alone.
-const servicesOf = (wallets: WalletStore) => ({ wallets }) as unknown as BillingDeps;
+const servicesOf = (wallets: Wallets) => ({ wallets }) as unknown as BillingDeps;
 
 function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge> = {}): Charge {
   return {
@@ -39,9 +43,9 @@ function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge
   };
 }
 
-const charge = (store: WalletStore, id: string, tokens: number, overrides?: Partial<Charge>) =>
+const charge = (store: Wallets, id: string, tokens: number, overrides?: Partial<Charge>) =>
   chargeTogether(servicesOf(store), PLATFORM, [chargeOf(id, tokens, overrides)]);
-const credit = (store: WalletStore, id: string, tokens: number) =>
+const credit = (store: Wallets, id: string, tokens: number) =>
   creditWallet(servicesOf(store), PLATFORM, chargeOf(id, tokens));
 const codeOf = async (asked: Promise<unknown>) => {
   try {
@@ -52,11 +56,11 @@ const codeOf = async (asked: Promise<unknown>) => {
   }
 };
 
-async function wholeLedger(store: WalletStore, limit: number): Promise<StoredEntry[]> {
+async function wholeLedger(limit: number): Promise<StoredEntry[]> {
   const entries: StoredEntry[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < 100; pages += 1) {
-    const page = await store.listEntries(PLATFORM, {}, { after, limit });
+    const page = await ledger.list(PLATFORM, {}, { after, limit });
     expect(page.items.length).toBeLessThanOrEqual(limit);
     entries.push(...page.items);
     if (page.next === undefined) return entries;
@@ -80,13 +84,13 @@ describe("a wallet shared by two processes", () => {
       refused: 80,
     });
     expect(await first.read(PLATFORM)).toMatchObject({ balance: 0, reserved: 0, sequence: 121 });
-    const ledger = (await wholeLedger(second, 1_000)).toReversed();
-    expect(ledger.map(({ sequence }) => sequence)).toEqual(ledger.map((_, index) => index + 1));
-    expect(ledger.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(0);
-    expect(ledger.map(({ balanceAfter }) => balanceAfter)).toEqual(
-      ledger.map((_, index) => 120 - index),
+    const entries = (await wholeLedger(1_000)).toReversed();
+    expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
+    expect(entries.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(0);
+    expect(entries.map(({ balanceAfter }) => balanceAfter)).toEqual(
+      entries.map((_, index) => 120 - index),
     );
-    const paid = new Set(ledger.slice(1).map(({ requestId }) => requestId));
+    const paid = new Set(entries.slice(1).map(({ requestId }) => requestId));
     expect(paid.size).toBe(120);
   });
 
@@ -111,7 +115,7 @@ describe("a wallet shared by two processes", () => {
     expect(new Set(answers.map(({ sequence }) => sequence))).toEqual(new Set([1]));
     expect(await credit(second, "invoice 7", 500)).toEqual({ applied: false, sequence: 1 });
     expect(await first.read(PLATFORM)).toMatchObject({ balance: 500, sequence: 1 });
-    expect(await second.findEntry(PLATFORM, 1)).toMatchObject({
+    expect(await ledger.find(PLATFORM, 1)).toMatchObject({
       type: "credit",
       operation: "billing.credit",
       tokens: 500,
@@ -153,8 +157,8 @@ describe("a wallet", () => {
       dailyBudget: null,
     });
     expect(await codeOf(charge(first, "any", 1))).toBe("insufficient_tokens");
-    expect(await wholeLedger(first, 10)).toEqual([]);
-    expect(await first.findEntry(PLATFORM, 1)).toBeUndefined();
+    expect(await wholeLedger(10)).toEqual([]);
+    expect(await ledger.find(PLATFORM, 1)).toBeUndefined();
   });
 
   test("each platform has a wallet of its own", async () => {
@@ -215,9 +219,8 @@ describe("the ledger", () => {
   });
 
   test("lists the newest first, in pages that miss and repeat nothing", async () => {
-    const [first] = stores;
     for (const limit of [1, 4, 13, 50]) {
-      const entries = await wholeLedger(first, limit);
+      const entries = await wholeLedger(limit);
       expect(entries.map(({ sequence }) => sequence)).toEqual(
         Array.from({ length: 13 }, (_, index) => 13 - index),
       );
@@ -226,9 +229,9 @@ describe("the ledger", () => {
 
   test("goes on where a page ended although entries were added meanwhile", async () => {
     const [first] = stores;
-    const page = await first.listEntries(PLATFORM, {}, { after: undefined, limit: 5 });
+    const page = await ledger.list(PLATFORM, {}, { after: undefined, limit: 5 });
     await charge(first, "meanwhile", 1);
-    const next = await first.listEntries(PLATFORM, {}, { after: page.next, limit: 5 });
+    const next = await ledger.list(PLATFORM, {}, { after: page.next, limit: 5 });
     expect([...page.items, ...next.items].map(({ sequence }) => sequence)).toEqual([
       13, 12, 11, 10, 9, 8, 7, 6, 5, 4,
     ]);
@@ -248,15 +251,13 @@ describe("the ledger", () => {
     ["an end before everything", { to: startedAt }, []],
     ["a start after everything", { from: "2999-01-01T00:00:00.000Z" }, []],
   ])("filters by %s", async (_, filter, sequences) => {
-    const [first] = stores;
-    const found = await first.listEntries(PLATFORM, filter, { after: undefined, limit: 50 });
+    const found = await ledger.list(PLATFORM, filter, { after: undefined, limit: 50 });
     expect(found.items.map(({ sequence }) => sequence)).toEqual(sequences);
     expect(found.next).toBeUndefined();
   });
 
   test("keeps everything that an entry tells", async () => {
-    const [, second] = stores;
-    const entry = await second.findEntry(PLATFORM, 7);
+    const entry = await ledger.find(PLATFORM, 7);
     expect(entry).toMatchObject({
       type: "debit",
       operation: "posts.validate",

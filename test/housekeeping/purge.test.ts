@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
-import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -122,7 +122,7 @@ describe("the purge", () => {
     expect(await keysOf("core", platformId, "I|")).toEqual(kept);
     expect(await keysOf("core", platformId, "L|")).toEqual(before.ledger);
     expect(await keysOf("core", platformId, "P|")).toEqual(before.posts);
-    expect(await reconcilePlatform(services.background, platformId)).toEqual([]);
+    expect(await reconcileWallet(services.billing, platformId)).toEqual([]);
 
     expect(await purge()).toEqual({});
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";
@@ -11,8 +11,7 @@ const submit = async (publisher: Publisher, word = "") =>
     text: unique(`Reconciled ${word}`),
     platforms: ["bluesky", "mastodon"],
   });
-const check = ({ owner }: Publisher) =>
-  reconcilePlatform(relay.services.background, owner.platformId);
+const check = ({ owner }: Publisher) => reconcileWallet(relay.services.billing, owner.platformId);
 
 /** Changes a row of the platform behind the product's back. */
 async function tamper({ owner }: Publisher, rowKey: string, change: Record<string, number>) {

@@ -5,7 +5,7 @@ import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
-import { checkWallet } from "../../src/shared/background/reconcile-wallet.ts";
+import { checkWallet } from "../../src/shared/billing/reconcile-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import type { History } from "./history.ts";
@@ -223,7 +223,7 @@ export class Hosts {
     for (const id of this.platformIds) {
       const { time } = this.#world.nature;
       const from = time.now;
-      const result = await checkWallet(services.background, id);
+      const result = await checkWallet(services.billing, id);
       // A process that pauses for minutes gives up.
       if (result.kind === "moving" && time.now - from < CHECK_MS)
         this.#defects.push(`the wallet of ${id} moved too much`);

@@ -81,8 +81,8 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D4a: a ledger is checked only while its wallet pauses",
     era: 25,
     firstSeed: 6,
-    services: ({ billing: { wallets } }) =>
-      replaceIn(wallets.ledger, () => ({ fold: () => Promise.resolve(false) })),
+    services: ({ billing: { stores } }) =>
+      replaceIn(stores.ledger, () => ({ fold: () => Promise.resolve(false) })),
   },
   {
     name: "D4b: the reconciliation never comes to later platforms",

@@ -188,8 +188,8 @@ export const folded = <Name extends "transact" | "list">(
   name: Name,
   change: (original: Table[Name], ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
 ): Pick<Mutant, "services" | "install"> => ({
-  services({ billing: { wallets } }) {
-    replaceIn(wallets.ledger, (former) => ({
+  services({ billing: { stores } }) {
+    replaceIn(stores.ledger, (former) => ({
       fold: (...given) => folding.run(true, () => former.fold(...given)),
     }));
   },

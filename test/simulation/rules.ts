@@ -1,5 +1,6 @@
-import type { DayTotal, StoredEntry, Wallet } from "../../src/shared/core/core.ts";
-import { ledgerRow, totalsRow } from "../../src/shared/core/wallet-row.ts";
+import { type DayTotal, totalsRow } from "../../src/shared/billing/totals-row.ts";
+import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
+import { ledgerRow } from "../../src/shared/core/wallet-row.ts";
 import { latestCall, postStatus, statusOf, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";
@@ -63,13 +64,13 @@ interface Evidence {
 async function purseOf({ world }: Simulation, platformId: string): Promise<Purse> {
   const { services } = world.observer;
   const totals = [];
-  for await (const page of services.billing.wallets.ledger.totals(platformId, {}))
+  for await (const page of services.billing.stores.ledger.totals(platformId, {}))
     totals.push(...page);
   return {
     platformId,
     ledger: await world.observer.ledger(platformId),
     wallet: await services.billing.wallets.read(platformId),
-    counted: (await services.billing.wallets.ledger.findMark(platformId)).mark.sequence,
+    counted: (await services.billing.stores.ledger.findMark(platformId)).mark.sequence,
     totals,
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { Random } from "../model/random.ts";
 import { startWorld } from "../whole/world.ts";
@@ -94,7 +94,7 @@ async function reconcileUntil(
   let count = 0;
   const reconcile = async () => {
     for (const { name, customer } of tenants)
-      for (const mismatch of await reconcilePlatform(services.background, customer.platformId))
+      for (const mismatch of await reconcileWallet(services.billing, customer.platformId))
         mismatches.push(`${name} does not reconcile: ${mismatch}`);
     count += 1;
   };

@@ -1,3 +1,4 @@
+import { purgeMarkers } from "../billing/billing.ts";
 import { purgeSessions, purgeStates } from "../connections/connections.ts";
 import { removeOldCounts } from "../mail/mail.ts";
 import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";
@@ -70,8 +71,8 @@ const platformWalks: readonly Walk[] = [
   removeOfPlatforms<string>("idempotency-keys", ({ publishing }, id, after) =>
     removeSpentKeys(publishing, id, after),
   ),
-  removeOfPlatforms<string>("markers", ({ billing: { wallets } }, id, after) =>
-    wallets.removeOldMarkers(id, after),
+  removeOfPlatforms<string>("markers", ({ billing }, id, after) =>
+    purgeMarkers(billing, id, after),
   ),
   removeOfPlatforms<string>("connect-sessions", ({ connections }, id, after) =>
     purgeSessions(connections, id, after),

@@ -7,7 +7,7 @@ import { checkAccounts } from "./account-checks/check-accounts.ts";
 import { findForgottenWork } from "./find-forgotten-work.ts";
 import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
-import { reconcileWallets } from "./reconcile-wallet.ts";
+import { reconcileWallets } from "./reconcile-wallets.ts";
 import type { Walk } from "./walk.ts";
 import { networkOf } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";

@@ -78,7 +78,7 @@ export async function creditPlatform(services: BillingDeps, scope: OperatorScope
       platformId,
     });
   const [entry, wallet] = await Promise.all([
-    services.wallets.findEntry(platformId, sequence),
+    services.stores.ledger.find(platformId, sequence),
     services.wallets.read(platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");

@@ -7,8 +7,11 @@ export {
   creditId,
   creditWallet,
   debitOf,
+  purgeMarkers,
   type Charge,
   type Debit,
 } from "./charge.ts";
-export type { BillingDeps } from "./deps.ts";
+export type { BillingDeps, OpenReservation } from "./deps.ts";
+export { reconcileWallet } from "./reconcile-wallet.ts";
+export { createBillingStores } from "./stores.ts";
 export { listUsage } from "./usage.ts";

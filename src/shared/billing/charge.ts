@@ -78,6 +78,21 @@ export async function chargeTogether(
   });
 }
 
+/** How long the id of a debit is known. */
+const MARKERS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+
+/** Removes a page of the markers of debits that are no longer repeated. */
+export const purgeMarkers = (
+  { clock, stores }: BillingDeps,
+  platformId: string,
+  after: string | undefined,
+) =>
+  stores.ledger.removeMarkersBefore(
+    platformId,
+    new Date(clock.now().getTime() - MARKERS_KEPT_MS),
+    after,
+  );
+
 export interface Credited {
   /** False when the same reference was credited before. */
   readonly applied: boolean;

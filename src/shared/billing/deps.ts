@@ -1,8 +1,20 @@
 import type { Audit } from "../audit/audit.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { WalletStore } from "../core/core.ts";
+import type { Wallets } from "../core/core.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { BillingStores } from "./stores.ts";
+
+/** A leg with tokens reserved. */
+export interface OpenReservation {
+  readonly postId: string;
+  readonly network: NetworkName;
+  readonly tokens: number;
+  readonly key: string;
+  readonly lastAttemptAt: string | null;
+}
 
 /** What charging and reading a wallet need of the process. */
 export interface BillingDeps {
@@ -13,5 +25,12 @@ export interface BillingDeps {
   readonly platforms: {
     find(platformId: string): Promise<{ readonly status: string } | undefined>;
   };
-  readonly wallets: WalletStore;
+  readonly wallets: Wallets;
+  readonly stores: BillingStores;
+  readonly metrics: Metrics;
+  /** Reads the legs with tokens reserved; undefined when there are more than `max`. */
+  openReservations(
+    platformId: string,
+    max: number,
+  ): Promise<readonly OpenReservation[] | undefined>;
 }

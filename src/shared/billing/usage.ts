@@ -1,16 +1,10 @@
 import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
 import { isId, timeOfId } from "../runtime/ids.ts";
-import {
-  changesBalance,
-  dayOf,
-  type DayTotal,
-  type EntryFilter,
-  fitsFilter,
-  nextUtcDay,
-  type StoredEntry,
-  toTotal,
-} from "../core/core.ts";
+import { nextUtcDay, type StoredEntry } from "../core/core.ts";
+import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
 import type { BillingDeps } from "./deps.ts";
+import { type EntryFilter, fitsFilter } from "./ledger-store.ts";
+import type { DayTotal } from "./totals-row.ts";
 import type { GroupBy, ListUsage } from "./schema.ts";
 import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
@@ -104,7 +98,7 @@ const isWithin = (day: string, { from = "", before }: Days) =>
 
 /** Returns the number of an entry that is older than a time, near the first one that is not. */
 async function sequenceBefore(
-  { wallets }: BillingDeps,
+  { wallets, stores }: BillingDeps,
   platformId: string,
   time: string,
 ): Promise<number> {
@@ -112,7 +106,7 @@ async function sequenceBefore(
   let high = (await wallets.read(platformId)).sequence;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const entry = await wallets.findEntry(platformId, middle);
+    const entry = await stores.ledger.find(platformId, middle);
     if (entry !== undefined && entry.createdAt < time) low = middle;
     else high = middle - 1;
   }
@@ -129,9 +123,8 @@ async function addPost(
   if (!isId("post", postId)) return;
   const time = new Date(timeOfId("post", postId) - SKEW_MS).toISOString();
   const after = await sequenceBefore(services, platformId, time);
-  const { ledger } = services.wallets;
   const range = { after, limit: ENTRIES_OF_POST_MAX };
-  const entries = await ledger.entriesOfPost(platformId, postId, range);
+  const entries = await services.stores.ledger.entriesOfPost(platformId, postId, range);
   if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLarge();
   for (const entry of entries) if (changesBalance(entry)) add(dayOf(entry), toTotal(entry));
 }
@@ -141,12 +134,11 @@ async function addPost(
  * all are. Undefined when the reconciliation has moved the mark meanwhile, so that nothing is reliable.
  */
 async function addDays(
-  { wallets }: BillingDeps,
+  { wallets, stores: { ledger } }: BillingDeps,
   platformId: string,
   days: Days,
   add: (day: string, total: DayTotal) => void,
 ): Promise<{ readonly asOf?: string } | undefined> {
-  const { ledger } = wallets;
   const { mark } = await ledger.findMark(platformId);
   let groups = 0;
   for await (const parts of ledger.totals(platformId, days)) {
@@ -158,7 +150,7 @@ async function addDays(
   if (now.mark.sequence !== mark.sequence) return undefined;
   const { sequence } = await wallets.read(platformId);
   if (sequence - mark.sequence > TAIL_ENTRIES_MAX) {
-    const last = await wallets.findEntry(platformId, Math.max(1, mark.sequence));
+    const last = await ledger.find(platformId, Math.max(1, mark.sequence));
     return last === undefined ? {} : { asOf: last.createdAt };
   }
   for (const entry of await ledger.entries(platformId, mark.sequence, sequence))
@@ -228,7 +220,7 @@ export async function listUsage(
     ...boundToView(view),
   };
   const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.wallets.listEntries(scope.platformId, filter, {
+  const { items, next } = await services.stores.ledger.list(scope.platformId, filter, {
     after,
     limit,
   });

@@ -1,3 +1,4 @@
+import type { AppError } from "../runtime/errors.ts";
 import type { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
@@ -92,8 +93,19 @@ export interface CoreOperation<Answer> {
   decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;
 }
 
-/** Commits an operation to a platform's partition, exactly once: `WalletStore.commit`. */
-export type Commit = <Answer>(
-  platformId: string,
-  operation: CoreOperation<Answer>,
-) => Promise<Answer>;
+/** What other folders do with the partitions of platforms. */
+export interface Wallets {
+  /** Commits an operation to a platform's partition, exactly once. */
+  commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer>;
+  read(platformId: string): Promise<Wallet>;
+  /** Notes that a spend was refused. */
+  noteRefusal(platformId: string, refusal: Pick<AppError, "code">): Promise<void>;
+  /** Returns the access version as this process knows it, if it does. */
+  lastAccessVersion(platformId: string): string | undefined;
+  /** Returns the access version as it is stored. */
+  readAccessVersion(platformId: string): Promise<string>;
+  /** Gives a platform an access version, and returns it. */
+  raiseAccess(platformId: string): Promise<string>;
+}
+
+export type Commit = Wallets["commit"];

@@ -15,8 +15,7 @@ export {
   toCounts,
   type Counts,
 } from "./application-counts.ts";
-export type { Commit, CoreDecision, CoreOperation, CoreView } from "./core-operation.ts";
-export { changesBalance, dayOf, toTotal } from "./day-totals.ts";
+export type { Commit, CoreDecision, CoreOperation, CoreView, Wallets } from "./core-operation.ts";
 export {
   estimateTokens,
   priceOf,
@@ -26,14 +25,18 @@ export {
   type Operation,
   type RateCard,
 } from "./rate-card.ts";
+export { createWallets } from "./stores.ts";
 export {
   creditMarkerRow,
+  ENTRY_ROWS,
+  entryKey,
+  MARKER_ROWS,
   markerKey,
   markerRow,
-  type DayTotal,
+  toEntry,
   type StoredEntry,
 } from "./wallet-row.ts";
-export { fitsFilter, WALLET_KEY, WalletStore, type EntryFilter } from "./wallet-store.ts";
+export { WALLET_KEY } from "./wallet-store.ts";
 export {
   canCredit,
   nextUtcDay,

@@ -2,14 +2,8 @@ import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { Row, RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import { isBusy } from "../runtime/storage/failure.ts";
-import {
-  DamagedRow,
-  NewerRow,
-  undefinedIfDamaged,
-  unlessDamaged,
-} from "../runtime/storage/damaged-row.ts";
-import { scan, type Scanned } from "../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import { DamagedRow, NewerRow, undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Table } from "../runtime/storage/table.ts";
 import type { AccessCheck } from "../callers/access-check.ts";
 import { checkedCommit, raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
@@ -17,26 +11,16 @@ import type {
   CoreOperation,
   CorePartition,
   StoredWallet,
+  Wallets,
   WrittenWallet,
 } from "./core-operation.ts";
 import { GroupCommit, TAKEN_KEYS_MAX } from "./group-commit.ts";
-import { LedgerStore } from "./ledger-store.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
-import {
-  ENTRY_ROWS,
-  entryKey,
-  ledgerRow,
-  MARKER_ROWS,
-  markerRow,
-  toEntry,
-  walletRow,
-  type StoredEntry,
-} from "./wallet-row.ts";
+import { entryKey, ledgerRow, walletRow } from "./wallet-row.ts";
 import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 export const WALLET_KEY = "W";
 
-const MARKERS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 /** Beyond this many, committers of idle platforms are dropped. */
 const COMMITTERS_MAX = 10_000;
 
@@ -51,34 +35,15 @@ export interface WalletAlerts {
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-const SILENT: WalletAlerts = {
-  balanceLowTokens: 0,
-  mark: () => Promise.resolve(),
-  onEvent: () => undefined,
-};
-
 /** Returns the second check of the request under way on a platform; undefined when there is none to make. */
 type OpenCheck = (platformId: string) => AccessCheck | undefined;
-
-export interface EntryFilter {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly operation?: string | undefined;
-  readonly applicationId?: string | undefined;
-  readonly profileId?: string | undefined;
-  readonly postId?: string | undefined;
-  /** Of these profiles alone. */
-  readonly profileIds?: ReadonlySet<string> | undefined;
-}
 
 /**
  * The wallet and the ledger of every platform (table `core`). Every change of a wallet and the entry that explains it
  * are one transaction; the entries are numbered without a gap and are never changed.
  */
-export class WalletStore {
+export class WalletStore implements Wallets {
   readonly #core: Table;
-  /** How the ledger is checked and added up. */
-  readonly ledger: LedgerStore;
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
   readonly #openCheckOf: OpenCheck;
@@ -89,9 +54,8 @@ export class WalletStore {
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
-  constructor(core: Table, now: () => Date, openCheckOf: OpenCheck, alerts: WalletAlerts = SILENT) {
+  constructor(core: Table, now: () => Date, openCheckOf: OpenCheck, alerts: WalletAlerts) {
     this.#core = core;
-    this.ledger = new LedgerStore(core);
     this.#now = now;
     this.#openCheckOf = openCheckOf;
     this.#alerts = alerts;
@@ -204,55 +168,7 @@ export class WalletStore {
     if (damage !== undefined) throw damage;
     return wallet;
   }
-
-  /**
-   * Removes a page of the markers of debits that are no longer repeated. Markers of credits stay: a
-   * reference credits once, however late it is repeated.
-   */
-  async removeOldMarkers(platformId: string, after: string | undefined) {
-    const time = new Date(this.#now().getTime() - MARKERS_KEPT_MS);
-    const { rows, next } = await this.#core.select(
-      {
-        partitionKey: platformId,
-        from: MARKER_ROWS,
-        before: afterPrefix(MARKER_ROWS),
-        olderThan: { property: "createdAt", time: time.toISOString() },
-      },
-      after,
-    );
-    const spent = rows.filter(({ row }) => unlessDamaged(() => isSpent(row)));
-    const rowKeys = spent.map(({ row }) => row.rowKey);
-    await this.#core.deleteAll(platformId, rowKeys);
-    return { removed: spent.length, next };
-  }
-
-  async findEntry(platformId: string, sequence: number): Promise<StoredEntry | undefined> {
-    const stored = await this.#core.find(platformId, entryKey(sequence));
-    return stored === undefined ? undefined : toEntry(stored.row);
-  }
-
-  /** Lists ledger entries that fit the filter, newest first; `after` is where the last listing stopped. */
-  listEntries(
-    platformId: string,
-    filter: EntryFilter,
-    position: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<StoredEntry>> {
-    const { after, limit } = position;
-    return scan(this.#core, {
-      partitionKey: platformId,
-      from: after ?? ENTRY_ROWS,
-      before: afterPrefix(ENTRY_ROWS),
-      limit,
-      pick({ row }) {
-        const entry = toEntry(row, "people");
-        if (filter.from !== undefined && entry.createdAt < filter.from) return "stop";
-        return fitsFilter(entry, filter) ? entry : undefined;
-      },
-    });
-  }
 }
-
-const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
 /** Decodes a wallet. Of a damaged one it returns the access version, so that access can still be taken away. @throws NewerRow */
 function decodeWallet({ row, etag }: StoredRow): StoredWallet {
@@ -287,23 +203,4 @@ function entryRow(entry: LedgerEntry): Row {
   const { kind: actorKind, id: actorId } = entry.actor;
   const columns = ledgerRow.encode({ ...entry, id, actorKind, actorId });
   return { ...columns, rowKey: entryKey(entry.sequence) };
-}
-
-type FilteredEntry = Pick<
-  StoredEntry,
-  "operation" | "applicationId" | "profileId" | "postId" | "createdAt"
->;
-
-/** Returns whether an entry fits a filter, but for its `from`. */
-export function fitsFilter(entry: FilteredEntry, filter: EntryFilter): boolean {
-  const fits = (wanted: string | undefined, actual: string | null) =>
-    wanted === undefined || wanted === actual;
-  return (
-    fits(filter.operation, entry.operation) &&
-    fits(filter.applicationId, entry.applicationId) &&
-    fits(filter.profileId, entry.profileId) &&
-    fits(filter.postId, entry.postId) &&
-    (filter.profileIds === undefined || filter.profileIds.has(entry.profileId ?? "")) &&
-    (filter.to === undefined || entry.createdAt < filter.to)
-  );
 }

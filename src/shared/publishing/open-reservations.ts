@@ -1,21 +1,12 @@
-import type { NetworkName } from "../networks/lookup.ts";
+import type { OpenReservation } from "../billing/billing.ts";
 import { inBatches } from "../runtime/promises.ts";
-import type { PublishingDeps } from "./deps.ts";
+import type { PublishingStores } from "./stores.ts";
 
 const POSTS_AT_ONCE = 32;
 
-/** A leg with tokens reserved. */
-export interface OpenReservation {
-  readonly postId: string;
-  readonly network: NetworkName;
-  readonly tokens: number;
-  readonly key: string;
-  readonly lastAttemptAt: string | null;
-}
-
 /** Returns the legs with tokens reserved: only posts with open work have any. Undefined when there are more than `max`. */
 export async function openReservations(
-  { stores: { posts } }: PublishingDeps,
+  { posts }: Pick<PublishingStores, "posts">,
   platformId: string,
   max: number,
 ): Promise<readonly OpenReservation[] | undefined> {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { reconcilePlatform } from "../../../src/shared/background/reconcile-wallet.ts";
+import { reconcileWallet } from "../../../src/shared/billing/reconcile-wallet.ts";
 import { casesOf, IS_LONG } from "../../setup/long-check.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
@@ -82,5 +82,5 @@ export async function sendingStep(world: World, form: Form): Promise<LegStep> {
 
 /** Checks that wallet, ledger and legs of everything that the suite did agree. */
 export async function expectWholeLedger({ relay, application }: World): Promise<void> {
-  expect(await reconcilePlatform(relay.services.background, application.platform.id)).toEqual([]);
+  expect(await reconcileWallet(relay.services.billing, application.platform.id)).toEqual([]);
 }

@@ -1,15 +1,17 @@
-import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
-import { addTotals, dayOf, totalsByDay, type TotalsPart } from "./day-totals.ts";
 import {
   ENTRY_ROWS,
   entryKey,
-  reconciledRow,
-  toEntry,
-  totalsRow,
-  type DayTotal,
+  MARKER_ROWS,
+  markerRow,
   type StoredEntry,
-} from "./wallet-row.ts";
+  toEntry,
+} from "../core/core.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import { scan, type Scanned } from "../runtime/storage/scan.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
+import { addTotals, dayOf, totalsByDay, type TotalsPart } from "./day-totals.ts";
+import { reconciledRow, totalsRow, type DayTotal } from "./totals-row.ts";
 
 const MARK_KEY = "R";
 const TOTALS_ROWS = "T|";
@@ -20,6 +22,17 @@ const DAYS_AT_ONCE = 16;
 const ROWS_OF_PAGE = 100;
 
 type Mark = ReturnType<typeof reconciledRow.decode>;
+
+export interface EntryFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly applicationId?: string | undefined;
+  readonly profileId?: string | undefined;
+  readonly postId?: string | undefined;
+  /** Of these profiles alone. */
+  readonly profileIds?: ReadonlySet<string> | undefined;
+}
 
 /** How far a ledger was checked, with the version of that row, or "" when there is none. */
 export interface StoredMark {
@@ -41,7 +54,9 @@ const partsOf = (day: string) => `${TOTALS_ROWS}${day}|`;
 const partKey = (day: string, part: number) =>
   partsOf(day) + String(PARTS_MAX - part).padStart(4, "0");
 
-/** The ledgers of all platforms as the reconciliation reads them, its marks, and the totals of days (table `core`). */
+const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
+
+/** The ledgers of all platforms, the marks of their reconciliation, and the totals of their days (table `core`). */
 export class LedgerStore {
   readonly #core: Table;
 
@@ -54,6 +69,51 @@ export class LedgerStore {
     const stored = await this.#core.find(platformId, MARK_KEY);
     if (stored === undefined) return { mark: BEGINNING, etag: "" };
     return { mark: reconciledRow.decode(stored.row), etag: stored.etag };
+  }
+
+  async find(platformId: string, sequence: number): Promise<StoredEntry | undefined> {
+    const stored = await this.#core.find(platformId, entryKey(sequence));
+    return stored === undefined ? undefined : toEntry(stored.row);
+  }
+
+  /** Lists entries that fit the filter, newest first; `after` is where the last listing stopped. */
+  list(
+    platformId: string,
+    filter: EntryFilter,
+    position: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<Scanned<StoredEntry>> {
+    const { after, limit } = position;
+    return scan(this.#core, {
+      partitionKey: platformId,
+      from: after ?? ENTRY_ROWS,
+      before: afterPrefix(ENTRY_ROWS),
+      limit,
+      pick({ row }) {
+        const entry = toEntry(row, "people");
+        if (filter.from !== undefined && entry.createdAt < filter.from) return "stop";
+        return fitsFilter(entry, filter) ? entry : undefined;
+      },
+    });
+  }
+
+  /**
+   * Removes a page of the markers of debits from before a time. Markers of credits stay: a reference credits once, however
+   * late it is repeated.
+   */
+  async removeMarkersBefore(platformId: string, time: Date, after: string | undefined) {
+    const { rows, next } = await this.#core.select(
+      {
+        partitionKey: platformId,
+        from: MARKER_ROWS,
+        before: afterPrefix(MARKER_ROWS),
+        olderThan: { property: "createdAt", time: time.toISOString() },
+      },
+      after,
+    );
+    const spent = rows.filter(({ row }) => unlessDamaged(() => isSpent(row)));
+    const rowKeys = spent.map(({ row }) => row.rowKey);
+    await this.#core.deleteAll(platformId, rowKeys);
+    return { removed: spent.length, next };
   }
 
   /** Lists the entries after one number up to another, in their order. @throws DamagedRow */
@@ -172,4 +232,23 @@ export class LedgerStore {
       start = `${last.row.rowKey} `;
     }
   }
+}
+
+type FilteredEntry = Pick<
+  StoredEntry,
+  "operation" | "applicationId" | "profileId" | "postId" | "createdAt"
+>;
+
+/** Returns whether an entry fits a filter, but for its `from`. */
+export function fitsFilter(entry: FilteredEntry, filter: EntryFilter): boolean {
+  const fits = (wanted: string | undefined, actual: string | null) =>
+    wanted === undefined || wanted === actual;
+  return (
+    fits(filter.operation, entry.operation) &&
+    fits(filter.applicationId, entry.applicationId) &&
+    fits(filter.profileId, entry.profileId) &&
+    fits(filter.postId, entry.postId) &&
+    (filter.profileIds === undefined || filter.profileIds.has(entry.profileId ?? "")) &&
+    (filter.to === undefined || entry.createdAt < filter.to)
+  );
 }

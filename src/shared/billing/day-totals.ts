@@ -1,4 +1,5 @@
-import type { DayTotal, StoredEntry } from "./wallet-row.ts";
+import type { StoredEntry } from "../core/core.ts";
+import type { DayTotal } from "./totals-row.ts";
 
 /** Maximum number of groups in a row: a few hundred kilobytes. */
 const GROUPS_MAX = 1_000;

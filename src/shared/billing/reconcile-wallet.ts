@@ -1,9 +1,6 @@
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
-import type { TakeStep } from "../runtime/walk-step.ts";
-import type { BackgroundDeps } from "./deps.ts";
-import { overPlatforms } from "./walk.ts";
 import type { StoredEntry, Wallet } from "../core/core.ts";
-import { openReservations, type OpenReservation } from "../publishing/publishing.ts";
+import type { BillingDeps, OpenReservation } from "./deps.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
@@ -72,11 +69,11 @@ interface Verified {
  * Checks the ledger from the stored point up to the wallet. Checked entries don't change any more, so the point moves
  * with each round, and the wallet may change meanwhile.
  */
-async function verifyLedger(services: BackgroundDeps, platformId: string): Promise<Verified> {
-  const { wallets } = services.billing;
+async function verifyLedger(services: BillingDeps, platformId: string): Promise<Verified> {
+  const { wallets, stores } = services;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {
-    const stored = await wallets.ledger.findMark(platformId);
+    const stored = await stores.ledger.findMark(platformId);
     const { mark } = stored;
     // After the mark, because another process may have moved it up to a newer wallet than one read before.
     const wallet = await wallets.read(platformId);
@@ -85,10 +82,10 @@ async function verifyLedger(services: BackgroundDeps, platformId: string): Promi
     if (wallet.sequence === mark.sequence)
       return { wallet, mismatches: walletMismatches(mark, wallet) };
     const upTo = Math.min(wallet.sequence, mark.sequence + ROUND_ENTRIES);
-    const entries = await wallets.ledger.entries(platformId, mark.sequence, upTo);
+    const entries = await stores.ledger.entries(platformId, mark.sequence, upTo);
     const mismatches = chainMismatches(mark, entries, upTo);
     if (mismatches.length > 0) return { mismatches };
-    const isFolded = await wallets.ledger.fold(platformId, stored, entries);
+    const isFolded = await stores.ledger.fold(platformId, stored, entries);
     const last = entries.at(-1);
     if (!isFolded || last === undefined || upTo < wallet.sequence) continue;
     const end = { sequence: upTo, balance: last.balanceAfter, reserved: last.reservedAfter };
@@ -145,14 +142,13 @@ function reservationMismatches(
  * without an entry since then is unchanged. For the others, their first entry says how they were.
  */
 async function checkReservations(
-  services: BackgroundDeps,
+  services: BillingDeps,
   platformId: string,
   wallet: Wallet,
 ): Promise<WalletCheck> {
-  const { clock } = services;
-  const { wallets } = services.billing;
-  const open = await openReservations(services.publishing, platformId, LEGS_MAX);
-  const newest = await wallets.ledger.newest(platformId);
+  const { clock, wallets, stores } = services;
+  const open = await services.openReservations(platformId, LEGS_MAX);
+  const newest = await stores.ledger.newest(platformId);
   const after = await wallets.read(platformId);
   if (newest > after.sequence)
     return ofMismatches([`the ledger ends at ${newest}, the wallet at ${after.sequence}`]);
@@ -161,7 +157,7 @@ async function checkReservations(
   const entries: StoredEntry[] = [];
   for (let from = wallet.sequence; from < after.sequence; from += ROUND_ENTRIES) {
     const upTo = Math.min(after.sequence, from + ROUND_ENTRIES);
-    entries.push(...(await wallets.ledger.entries(platformId, from, upTo)));
+    entries.push(...(await stores.ledger.entries(platformId, from, upTo)));
   }
   if (entries.length !== moved)
     return ofMismatches([`${moved - entries.length} entries after ${wallet.sequence} are missing`]);
@@ -174,10 +170,7 @@ async function checkReservations(
  * ledger to the totals of its days. The wallet may change all the time. Mismatches are reported and never repaired,
  * because people have to see them. @throws DamagedRow
  */
-export async function checkWallet(
-  services: BackgroundDeps,
-  platformId: string,
-): Promise<WalletCheck> {
+export async function checkWallet(services: BillingDeps, platformId: string): Promise<WalletCheck> {
   const { wallet, mismatches } = await verifyLedger(services, platformId);
   if (wallet === undefined) return mismatches.length === 0 ? MOVING : ofMismatches(mismatches);
   const reservations = await checkReservations(services, platformId, wallet);
@@ -191,21 +184,21 @@ const UNCHECKED_MS_MAX = 6 * 60 * 60 * 1000;
 
 /** Stores the result of a check, and reports a platform whose last full check is too long ago. */
 async function keepResult(
-  services: BackgroundDeps,
+  services: BillingDeps,
   platformId: string,
   result: WalletCheck["kind"],
 ): Promise<void> {
   const now = services.clock.now();
-  const since = await services.billing.wallets.ledger.keepResult(platformId, result, now);
+  const since = await services.stores.ledger.keepResult(platformId, result, now);
   // A mismatch has a line of its own in every run.
   if (since === null || result === "mismatch") return;
   if (now.getTime() - Date.parse(since) <= UNCHECKED_MS_MAX) return;
-  services.work.metrics.count("wallets.unchecked", {});
+  services.metrics.count("wallets.unchecked", {});
   services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
 /** Checks a platform. A damaged row is a mismatch of its platform, and doesn't stop the check of the others. */
-async function resultOf(services: BackgroundDeps, platformId: string): Promise<WalletCheck> {
+async function resultOf(services: BillingDeps, platformId: string): Promise<WalletCheck> {
   try {
     return await checkWallet(services, platformId);
   } catch (error) {
@@ -217,8 +210,8 @@ async function resultOf(services: BackgroundDeps, platformId: string): Promise<W
 }
 
 /** Checks a platform and stores the result. Returns the mismatches. */
-export async function reconcilePlatform(
-  services: BackgroundDeps,
+export async function reconcileWallet(
+  services: BillingDeps,
   platformId: string,
 ): Promise<readonly string[]> {
   const result = await resultOf(services, platformId);
@@ -230,19 +223,4 @@ export async function reconcilePlatform(
     if (!(error instanceof DamagedRow) || mismatches.length === 0) throw error;
   }
   return mismatches;
-}
-
-/** Makes the steps that check every platform. A mismatch is logged as an error, for which there is an alert. */
-export function reconcileWallets(services: BackgroundDeps): TakeStep {
-  return overPlatforms(services, "reconcile-wallets", async (platformId) => {
-    const mismatches = await reconcilePlatform(services, platformId);
-    if (mismatches.length === 0) return {};
-    services.work.metrics.count("wallets.mismatched", {});
-    services.log.error("wallet does not reconcile", {
-      event: "wallet_mismatch",
-      platformId,
-      mismatches,
-    });
-    return { counts: { mismatched: 1 } };
-  });
 }
