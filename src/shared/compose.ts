@@ -24,10 +24,9 @@ import { createMail, type Mail, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import {
   createPublishingStores,
-  openReservations,
   pingQueue,
+  postsForBelow,
   PUBLISHING_QUEUE,
-  type PublishingStores,
   UnmappedSignals,
 } from "./publishing/publishing.ts";
 import { bound } from "./runtime/bound.ts";
@@ -49,11 +48,8 @@ import {
   createGrants,
   createPasswords,
   createTenantStores,
-  isActorActive,
-  linkGuard,
-  listOwners,
   type Readiness,
-  type TenantStores,
+  tenantsForBelow,
 } from "./tenants/tenants.ts";
 import { Wakes } from "./wake/wake.ts";
 import {
@@ -108,8 +104,9 @@ function foundationsOf(config: Config, overrides: Overrides) {
     tables,
     wakes: new Wakes(tables.wake),
     publishingMessages: queue(PUBLISHING_QUEUE),
+    webhookMessages,
+    poisonQueue,
     webhookQueue: new HintQueue<WebhookHint>(webhookMessages),
-    background: createBackgroundStores(tables, webhookMessages, QUEUES, poisonQueue),
     secrets,
     calls: {
       outbound: overrides.outbound ?? createOutbound(config, names),
@@ -135,13 +132,12 @@ function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundatio
 
 const billingOf = (
   { common, tables, work: { metrics } }: Foundations,
-  { posts, ...parts }: Pick<BillingDeps, "platforms" | "wallets"> & { posts: PublishingStores },
+  parts: Pick<BillingDeps, "findPlatform" | "openReservations" | "wallets">,
 ): BillingDeps => ({
   ...common,
   ...parts,
   metrics,
   stores: createBillingStores(tables),
-  openReservations: (platformId, max) => openReservations(posts, platformId, max),
 });
 
 const webhookWork = ({ work }: Foundations) => ({
@@ -158,23 +154,6 @@ const linkingOf = ({ common: { log, clock }, secrets }: Foundations) => ({
   credentialFlights: new SingleFlight<FreshCredentials>(),
 });
 
-/** Returns what linking an account asks of its platform, application, profile and of who acts. */
-function tenantsOfLinking(stores: TenantStores, now: () => Date) {
-  const { platforms, applications, profiles, keys, users } = stores;
-  const rows: Parameters<typeof isActorActive>[0] = {
-    key: (id) => keys.findWithHash(id),
-    user: (platformId, id) => users.find(platformId, id),
-  };
-  return {
-    platforms,
-    applications,
-    profiles,
-    linkGuard,
-    isActorActive: (platformId: string, id: string) =>
-      isActorActive(rows, { platformId, id }, now()),
-  };
-}
-
 const publishingWork = ({ common: { log }, work }: Foundations) => ({
   ...work,
   unmappedSignals: new UnmappedSignals(log, work.metrics),
@@ -182,12 +161,13 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 });
 
 function mailOf(
-  { common: { config, clock, log }, wakes, tables, background }: Foundations,
-  { stores, commit }: { readonly stores: TenantStores; readonly commit: Commit },
+  { common: { config, clock, log }, wakes, tables }: Foundations,
+  walks: Services["background"]["stores"],
+  owners: Services["tenants"]["mail"]["owners"],
+  commit: Commit,
 ) {
   const askForWalk = (delaySeconds: number) =>
-    queueWalk({ stores: background, log }, { name: SEND_MAILS, isAsked: true }, delaySeconds);
-  const owners = (platformId: string) => listOwners({ stores }, platformId);
+    queueWalk({ stores: walks, log }, { name: SEND_MAILS, isAsked: true }, delaySeconds);
   return createMail({ config, clock, log, wakes, askForWalk, owners }, tables, commit);
 }
 
@@ -246,51 +226,54 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
   const posts = createPublishingStores(tables, base.publishingMessages);
-  const { networkAccounts, timeline } = posts;
+  const { openReservations, appendTimeline, readQuotaUse } = postsForBelow(posts);
+  const below = tenantsForBelow(stores, now);
+  const { findPlatform, listApplicationIds, listOwners } = below;
 
-  const billing = billingOf(base, { platforms: stores.platforms, wallets, posts });
+  const billing = billingOf(base, { findPlatform, openReservations, wallets });
   const parts = { webhookQueue, commit, dataKeys };
-  const mailDeps = mailOf(base, { stores, commit });
+  const walks = createBackgroundStores(tables, base.webhookMessages, QUEUES, base.poisonQueue);
+  const mailDeps = mailOf(base, walks, listOwners, commit);
   const mail = mailVerbs(mailDeps);
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
     wakes,
-    applications: stores.applications,
-    timeline,
+    listApplicationIds,
+    appendTimeline,
     mail,
     stores: createWebhookStores(tables, parts),
     work: webhookWork(base),
   };
-  const viewer = createViewer({ config, clock, networkAccounts });
-  const connections = {
+  const viewer = createViewer({ config, clock, readQuotaUse });
+  const connections: Services["connections"] = {
     ...common,
     ...calls,
     stores: createConnectionStores(tables, { dataKeys, clock, commit, viewer }),
     linking: linkingOf(base),
-    tenants: tenantsOfLinking(stores, now),
-    networkAccounts,
+    tenants: below,
+    readQuotaUse,
   };
-  const publishing = {
+  const publishing: Services["publishing"] = {
     ...common,
     wallets,
     chargeTogether: bound(billing, chargeTogether),
     connections,
     wakes,
     webhooks,
-    tenants: stores,
+    tenants: below,
     stores: posts,
     work: publishingWork(base),
   };
   const tenants = tenantsOf(base, { billing, connections, publishing, mail, stores });
   const modules = { ...common, billing, connections, webhooks, publishing, tenants };
-  const erasure = { ...modules, erasures: createErasureStore(tables) };
+  const erasure: Services["erasure"] = { ...modules, erasures: createErasureStore(tables) };
   const walkWork = { ...work, walkShares: new WorkShares() };
-  const background = {
+  const background: Services["background"] = {
     ...modules,
     mail: mailDeps,
     erasure,
-    stores: base.background,
+    stores: walks,
     work: walkWork,
   };
   return { ...modules, erasure, background, access: accessOf(base) };

@@ -210,7 +210,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
         const publishing = {
           ...rest,
           stores: { ...stores, posts },
-          tenants: { ...tenants, profiles: { find: nothing } },
+          tenants: { ...tenants, findProfile: nothing },
         };
         return begin({ ...services, publishing }, system);
       }),

@@ -134,3 +134,31 @@ test("takes the limit of leaves from the file where one is said", () => {
   const depsLeaves = { NewDeps: { max: 13, why: "It has a reason." } };
   expect(problemsOf(structure, { ...LIMITS, depsLeaves })).toEqual([]);
 });
+
+const STORE = {
+  "src/shared/billing/ledger-store.ts": "export class LedgerStore { read() {} }\n",
+  "src/shared/billing/stores.ts":
+    'import { LedgerStore } from "./ledger-store.ts";\nexport const stores = { ledger: new LedgerStore() };\n',
+};
+
+test.each([
+  ["used", "stores.ledger.read();", 1],
+  [
+    "hidden behind the type of a property",
+    "const a: { b: { ledger: object } } = { b: stores };",
+    1,
+  ],
+  ["spread into another type", "const a: { ledger: { read(): void } } = { ...stores };", 1],
+  ["hidden behind the type of a parameter", "((a: { ledger: object }) => a)(stores);", 1],
+  ["given to a place that names it", "const a: { b: typeof stores } = { b: stores };", 0],
+])("counts a store that is %s outside its module: %s", (_, use, times) => {
+  const composing = `import { stores } from "./billing/stores.ts";\n${use}`;
+  const { foreignStores } = measured({ ...STORE, "src/shared/compose.ts": composing });
+  expect(foreignStores).toEqual(Array(times).fill("src/shared/compose.ts:2 -> billing"));
+});
+
+test("counts the fields that an interface picks of another one", () => {
+  const picking = 'export interface PublishingDeps extends Pick<BillingDeps, "b"> { a: 1 }';
+  const { depsLeaves } = measured({ "src/shared/publishing/deps.ts": picking });
+  expect(depsLeaves.get("PublishingDeps")).toBe(2);
+});

@@ -60,7 +60,7 @@ export async function updateLimits(
  */
 export async function creditPlatform(services: BillingDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
-  const platform = await services.platforms.find(platformId);
+  const platform = await services.findPlatform(platformId);
   if (platform === undefined) throw notFound();
   if (platform.status === "closed")
     throw new AppError("invalid_state", "The platform is closed. Open it again first.");

@@ -22,9 +22,7 @@ export interface BillingDeps {
   readonly log: Log;
   readonly cursors: Cursors;
   readonly audit: Audit;
-  readonly platforms: {
-    find(platformId: string): Promise<{ readonly status: string } | undefined>;
-  };
+  findPlatform(platformId: string): Promise<{ readonly status: string } | undefined>;
   readonly wallets: Wallets;
   readonly stores: BillingStores;
   readonly metrics: Metrics;

@@ -33,13 +33,11 @@ export interface ConnectionsDeps {
   readonly linking: LinkingParts;
   readonly tenants: TenantsOfLinking;
   /** How much of its quotas a real account has used, no matter who linked it. */
-  readonly networkAccounts: {
-    readQuota(
-      account: { readonly network: NetworkName; readonly accountId: string },
-      kind: string,
-      now: Date,
-    ): Promise<{ readonly used: number; readonly resetsAt: string | null }>;
-  };
+  readQuotaUse(
+    account: { readonly network: NetworkName; readonly accountId: string },
+    kind: string,
+    now: Date,
+  ): Promise<{ readonly used: number; readonly resetsAt: string | null }>;
 }
 
 interface LinkingParts {
@@ -51,11 +49,9 @@ interface LinkingParts {
 }
 
 export interface TenantsOfLinking {
-  readonly platforms: { find(platformId: string): Promise<Found | undefined> };
-  readonly applications: {
-    find(platformId: string, applicationId: string): Promise<Found | undefined>;
-  };
-  readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
+  findPlatform(platformId: string): Promise<Found | undefined>;
+  findApplication(platformId: string, applicationId: string): Promise<Found | undefined>;
+  findProfile(platformId: string, profileId: string): Promise<Found | undefined>;
   /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
   isActorActive(platformId: string, id: string): Promise<boolean>;
   /** Returns the rows that must be active in the transaction that links an account, including these keys and users. */

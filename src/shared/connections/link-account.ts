@@ -131,9 +131,9 @@ export async function isProfileActive(
 ): Promise<boolean> {
   const { platformId, applicationId, profileId } = owner;
   const [platform, application, profile] = await Promise.all([
-    tenants.platforms.find(platformId),
-    tenants.applications.find(platformId, applicationId),
-    tenants.profiles.find(platformId, profileId),
+    tenants.findPlatform(platformId),
+    tenants.findApplication(platformId, applicationId),
+    tenants.findProfile(platformId, profileId),
   ]);
   return [platform, application, profile].every((part) => part?.status === "active");
 }

@@ -13,7 +13,7 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Page } from "../runtime/page.ts";
 
 /** What showing a connection needs from the process. */
-export type ViewDeps = Pick<ConnectionsDeps, "config" | "clock" | "networkAccounts">;
+export type ViewDeps = Pick<ConnectionsDeps, "config" | "clock" | "readQuotaUse">;
 
 /** A quota of a network: how much of it an account may use in a rolling day. */
 export interface Quota {
@@ -42,13 +42,13 @@ function kindsOf(config: Config, network: NetworkName): string[] {
 
 /** Reads how much of a quota the real account has used, whichever profiles it is linked to. Costs one read. */
 export async function readQuota(
-  services: Pick<ViewDeps, "clock" | "networkAccounts">,
+  services: Pick<ViewDeps, "clock" | "readQuotaUse">,
   { network, account }: Pick<Connection, "network" | "account">,
   { kind, limit }: Quota,
 ): Promise<QuotaView> {
   const now = services.clock.now();
   const real = { network, accountId: account.id };
-  const { used, resetsAt } = await services.networkAccounts.readQuota(real, kind, now);
+  const { used, resetsAt } = await services.readQuotaUse(real, kind, now);
   return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
 }
 

@@ -24,7 +24,10 @@ export interface PublishingDeps {
   readonly chargeTogether: Verb<typeof chargeTogether>;
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
-  readonly tenants: Pick<ConnectionsDeps["tenants"], "platforms" | "applications" | "profiles">;
+  readonly tenants: Pick<
+    ConnectionsDeps["tenants"],
+    "findPlatform" | "findApplication" | "findProfile"
+  >;
   readonly stores: PublishingStores;
   readonly work: PublishingWork;
 }

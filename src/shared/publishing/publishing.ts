@@ -14,7 +14,7 @@ export {
   removePosts,
 } from "./erase-posts.ts";
 export { pingQueue, resendPublishingHint } from "./hints.ts";
-export { openReservations } from "./open-reservations.ts";
+export { postsForBelow } from "./for-modules-below.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
 export { issuesOfPlatforms } from "./publish/foreign-issues.ts";
 export { publishLegs } from "./publish/publish-post.ts";
@@ -24,5 +24,5 @@ export { UnmappedSignals } from "./publish/unmapped-signals.ts";
 export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-posts.ts";
 export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
 export { startPost, hintDuePosts } from "./schedule/start-post.ts";
-export { createPublishingStores, type PublishingStores } from "./stores.ts";
+export { createPublishingStores } from "./stores.ts";
 export { hasOpenWork, sweepOpenWork } from "./sweep-open-work.ts";

@@ -26,7 +26,7 @@ export { verifyEmail } from "./staff/verify-email.ts";
 export { acceptInvitation } from "./invitations/accept-invitation.ts";
 export { invite, listInvitations, withdrawInvitation } from "./invitations/manage-invitations.ts";
 export { findUserByEmail, listUsersOfPlatform, removeUser } from "./staff/operate-users.ts";
-export { linkGuard } from "./link-guard.ts";
+export { tenantsForBelow } from "./for-modules-below.ts";
 export {
   closedPlatform,
   closedPlatformExample,
@@ -68,9 +68,8 @@ export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-
 export { passwordIssues } from "./staff/weak-passwords.ts";
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
-export { listOwners } from "./staff/owners.ts";
 export { verifySession } from "./staff/verify-session.ts";
-export { createErasureStore, createTenantStores, type TenantStores } from "./stores.ts";
+export { createErasureStore, createTenantStores } from "./stores.ts";
 export {
   isPlatformDamaged,
   listPlatformIds,

@@ -37,13 +37,9 @@ export interface WebhooksDeps {
   readonly calls: LookUps & { readonly outbound: Outbound };
   /** What is to be looked at, and when. */
   readonly wakes: Wakes;
-  readonly applications: {
-    listIds(platformId: string): Promise<readonly string[]>;
-  };
-  /** What happened to a post, for people to read. */
-  readonly timeline: {
-    append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
-  };
+  listApplicationIds(platformId: string): Promise<readonly string[]>;
+  /** Adds to what happened to a post, for people to read. */
+  appendTimeline(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
   /** What tells a platform's owners of what went wrong. */
   readonly mail: Pick<Mail, "writeAndTell">;
   readonly stores: WebhookStores;

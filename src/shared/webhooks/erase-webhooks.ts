@@ -50,9 +50,10 @@ export const clearWebhooksOfPlatform = {
     stores.deadDeliveries.removeOfPlatform(platformId, after),
   pendingEvents: ({ stores }: WebhooksDeps, platformId: string, after: After) =>
     stores.events.removePendingOfPlatform(platformId, after),
-  async loggedEvents({ stores, applications, clock }: WebhooksDeps, platformId: string) {
+  async loggedEvents(services: WebhooksDeps, platformId: string) {
+    const { stores, clock } = services;
     const now = clock.now();
-    for (const id of await applications.listIds(platformId)) {
+    for (const id of await services.listApplicationIds(platformId)) {
       const removed = await removeSome((after) => stores.events.removeLoggedBefore(id, now, after));
       if (removed > 0) return page(removed);
     }

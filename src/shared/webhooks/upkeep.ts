@@ -24,7 +24,7 @@ export async function purgeEvents(
   platformId: string,
   after: EventsPosition | undefined,
 ): Promise<RemovedPage<EventsPosition>> {
-  const ids = (await services.applications.listIds(platformId)).toSorted();
+  const ids = (await services.listApplicationIds(platformId)).toSorted();
   const application = ids.find((one) => one >= (after?.application ?? ""));
   if (application === undefined) return { removed: 0, next: undefined };
   const time = keptFrom(services);

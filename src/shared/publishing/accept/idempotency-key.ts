@@ -74,7 +74,7 @@ const KEYS_YOUNG_MS = 24 * 60 * 60 * 1000;
 function checkSpent(services: PublishingDeps, platformId: string) {
   const profiles = new SingleFlight<boolean>(Infinity);
   const hasProfile = async (profileId: string) =>
-    (await undefinedIfDamaged(services.tenants.profiles.find(platformId, profileId))) !== undefined;
+    (await undefinedIfDamaged(services.tenants.findProfile(platformId, profileId))) !== undefined;
   return async ({ profileId, postId }: Accepted): Promise<boolean> => {
     if (await profiles.run(profileId, () => hasProfile(profileId))) return false;
     return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;

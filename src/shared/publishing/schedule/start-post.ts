@@ -121,8 +121,8 @@ async function obstacleOf(
 ): Promise<Obstacle | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
-    services.tenants.applications.find(platformId, applicationId),
-    services.tenants.profiles.find(platformId, profileId),
+    services.tenants.findApplication(platformId, applicationId),
+    services.tenants.findProfile(platformId, profileId),
   ]);
   if (application?.status !== "active") return { status: "skipped", code: "application_disabled" };
   if (profile?.status !== "active") return { status: "skipped", code: "profile_disabled" };
@@ -155,7 +155,7 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
 async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
   const ref = refOf(post);
   const now = services.clock.now();
-  const platform = await services.tenants.platforms.find(ref.platformId);
+  const platform = await services.tenants.findPlatform(ref.platformId);
   if (post.status === "scheduled" && platform !== undefined && platform.status !== "active") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.wakes.add(postWake(ref, later), now);

@@ -164,7 +164,7 @@ async function writeTimelines({ services, endpointId, steps }: Drain): Promise<v
   await Promise.all(
     all.map(async ([postId, own]) => {
       try {
-        await services.timeline.append(postId, endpointId, own);
+        await services.appendTimeline(postId, endpointId, own);
       } catch (error) {
         services.log.warn("timeline not written", { postId, error });
       }

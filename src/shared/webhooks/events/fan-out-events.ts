@@ -35,7 +35,7 @@ async function loggedEvents(
 ): Promise<LoggedEvent[]> {
   const { applicationId } = event;
   if (applicationId !== null) return [{ ...event, applicationId }];
-  const applicationIds = await services.applications.listIds(platformId);
+  const applicationIds = await services.listApplicationIds(platformId);
   return applicationIds.map((id) => ({ ...event, applicationId: id }));
 }
 
