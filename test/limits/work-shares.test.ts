@@ -111,7 +111,7 @@ test("walks leave the queue's messages to deliveries, and come back later", asyn
   };
   const over = Promise.withResolvers<never>();
   const rows = vi
-    .spyOn(relay.services.background.stores.walks, "change")
+    .spyOn(relay.services.background.stores.walks, "find")
     .mockReturnValue(over.promise);
   const worker = workers.find(({ queue }) => queue === "webhooks");
   const walk = { v: 1, kind: "walk", name: "purge-events" };

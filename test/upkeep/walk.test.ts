@@ -98,9 +98,9 @@ describe("the walk over all accounts", () => {
       return await send(request);
     });
     const { walks } = world.services.background.stores;
-    const change = walks.change.bind(walks);
-    vi.spyOn(walks, "change").mockImplementation((...parts) =>
-      left < 0 ? Promise.reject(new Error("the process is dead")) : change(...parts),
+    const write = walks.write.bind(walks);
+    vi.spyOn(walks, "write").mockImplementation((...parts) =>
+      left < 0 ? Promise.reject(new Error("the process is dead")) : write(...parts),
     );
     await expect(checkAccounts(world.services, { ...SMALL, connectionsMin: 100 })).rejects.toThrow(
       "dead",

@@ -208,17 +208,21 @@ async function seed(deployment: Deployment, walks: Walks): Promise<void> {
   let isDone = false;
   const put = async () => {
     for (const { name } of WALKS)
-      await walks.change(name, () => ({
-        position: null,
-        ...FREE,
-        roundAt: at,
-        endedAt: at,
-        restsSince: null,
-        lastRoundAt: at,
-        failures: 0,
-        counts: {},
-        lastCounts: {},
-      }));
+      await walks.write(
+        name,
+        {
+          position: null,
+          ...FREE,
+          roundAt: at,
+          endedAt: at,
+          restsSince: null,
+          lastRoundAt: at,
+          failures: 0,
+          counts: {},
+          lastCounts: {},
+        },
+        undefined,
+      );
     isDone = true;
   };
   void put();

@@ -58,18 +58,21 @@ export class WalkStore {
     return states;
   }
 
-  /** Writes what `decide` makes of a walk's state, again after a lost race. Undefined leaves the state unchanged. */
-  async change(
-    name: string,
-    decide: (state: WalkState | undefined) => WalkState | undefined,
-  ): Promise<WalkState | undefined> {
-    let written: WalkState | undefined;
-    await this.#table.change(PARTITION, name, (stored) => {
-      written = decide(stored && unlessDamaged(() => walkRow.decode(stored.row)));
-      return written === undefined
-        ? { kind: "leave" }
-        : { kind: "keep", columns: walkRow.encode(written) };
-    });
-    return written;
+  /** Reads the state of a walk, and the version of its row. */
+  async find(name: string) {
+    const stored = await this.#table.find(PARTITION, name);
+    const state = stored && unlessDamaged(() => walkRow.decode(stored.row));
+    return { state, etag: stored?.etag };
+  }
+
+  /**
+   * Writes all columns of this version of a walk's row, since a long position is never written with a part of them.
+   * Returns the new version, undefined when the row was changed since.
+   */
+  write(name: string, state: WalkState, etag: string | undefined): Promise<string | undefined> {
+    const row = { ...walkRow.encode(state), rowKey: name };
+    return etag === undefined
+      ? this.#table.insertIfAbsent(PARTITION, row)
+      : this.#table.mergeIfUnchanged(PARTITION, row, etag);
   }
 }

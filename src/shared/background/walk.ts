@@ -1,7 +1,6 @@
-import { FREE, heldBy, isHeld } from "../runtime/lease.ts";
+import { FREE, isHeld, Lease, type Leased, LeaseLost } from "../runtime/lease.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../config/config.ts";
-import { newId } from "../runtime/ids.ts";
 import {
   addCounts,
   type TakeStep,
@@ -143,130 +142,128 @@ function afterFailure(state: WalkState): WalkState {
     : { ...state, position: null, failures: 0 };
 }
 
-/** One run of a walk under its lease. The row is replaced as a whole, because a long position can't be merged. */
-class Run {
-  readonly #services: BackgroundDeps;
-  readonly #walk: Walk;
-  readonly #options: RunOptions;
-  readonly #id: string;
-  readonly #endsAt: number;
-  #savedAt = 0;
-  #isStopping = false;
+type WalkLease = Lease<WalkState, Leased<WalkState>>;
 
-  constructor(services: BackgroundDeps, walk: Walk, options: RunOptions) {
-    this.#services = services;
-    this.#walk = walk;
-    this.#options = options;
-    this.#id = newId("request", services.clock.now());
-    this.#endsAt = performance.now() + options.runMs;
-  }
+/** Takes the lease of a walk. Returns undefined when somebody else has it, or it is not due. */
+async function takeLease(
+  services: BackgroundDeps,
+  walk: Walk,
+  isAsked = false,
+): Promise<WalkLease | undefined> {
+  const { clock, log, stores } = services;
+  const { name } = walk;
+  const now = clock.now();
+  const { state, etag } = await stores.walks.find(name);
+  if (state !== undefined && isHeld(state, now)) return undefined;
+  if (!isAsked && !isDue(services, walk, state, now)) return undefined;
+  const round = state?.endedAt === null ? state : beginRound(state, now.toISOString());
+  const lease: WalkLease = new Lease(
+    {
+      what: "walk",
+      fields: { walk: name },
+      log,
+      clock,
+      leaseMs: walk.isSlow === true ? SLOW_LEASE_MS : LEASE_MS,
+      async read() {
+        const found = await stores.walks.find(name);
+        return found.state && { state: found.state, etag: found.etag };
+      },
+      write: (part, version) => stores.walks.write(name, { ...lease.state, ...part }, version),
+    },
+    { state: round, etag },
+  );
+  return (await lease.take()) ? lease : undefined;
+}
 
-  async go(): Promise<RunEnd> {
-    const state = await this.#take();
-    if (state === undefined) return "not_now";
-    const forget = this.#services.work.stop.before(() => {
-      this.#isStopping = true;
-      return Promise.resolve();
-    });
+/** A run of a walk. */
+interface Run {
+  readonly services: BackgroundDeps;
+  readonly walk: Walk;
+  readonly lease: WalkLease;
+  readonly isTimeUp: () => boolean;
+}
+
+/** Logs a round, unless it found nothing to do: most rounds of each minute find nothing. */
+function logRound({ services, walk }: Run, { counts, roundAt, endedAt }: WalkState): void {
+  const { looked: _, ...done } = counts;
+  if (Object.values(done).every((count) => count === 0)) return;
+  const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);
+  services.log.info("walk ended", { walk: walk.name, roundAt, seconds, ...counts });
+}
+
+function placeOf({ isTimeUp }: Run, state: WalkState): Parameters<TakeStep>[0] {
+  const { position, roundAt, counts, lastCounts, failures } = state;
+  const stepEndsAt = performance.now() + STEP_MS_MAX;
+  return {
+    position: position ?? undefined,
+    roundAt: new Date(roundAt),
+    counts,
+    lastCounts,
+    failures,
+    isTimeUp: () => isTimeUp() || performance.now() > stepEndsAt,
+  };
+}
+
+async function end({ lease }: Run, state: WalkState): Promise<void> {
+  await lease.save(() => ({ ...state, ...FREE }));
+  lease.ended();
+}
+
+/** Takes steps until the round or the time is over. @throws LeaseLost when another process has the walk by now */
+async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
+  const { services, walk, lease } = run;
+  let { state } = lease;
+  let savedAt = performance.now();
+  for (;;) {
     try {
-      return await this.#walkOn(state);
-    } finally {
-      forget();
+      state = afterStep(state, await takeStep(placeOf(run, state)), services.clock.now());
+    } catch (error) {
+      services.log.error("a walk failed", { walk: walk.name, error });
+      await end(run, afterFailure(state));
+      return "failed";
     }
+    if (state.endedAt !== null || state.restsSince !== null || run.isTimeUp()) break;
+    const isYoung = performance.now() - savedAt < SAVE_AFTER_MS;
+    if (isYoung && walk.isSlow !== true) continue;
+    savedAt = performance.now();
+    await lease.keep(state);
   }
-
-  #take(): Promise<WalkState | undefined> {
-    const { clock } = this.#services;
-    const { walks } = this.#services.stores;
-    const now = clock.now();
-    return walks.change(this.#walk.name, (state) => {
-      if (state !== undefined && isHeld(state, now)) return undefined;
-      const isRound = state !== undefined && state.endedAt === null;
-      const isAsked = this.#options.isAsked === true;
-      if (!isAsked && !isDue(this.#services, this.#walk, state, now)) return undefined;
-      return this.#leased(isRound ? state : beginRound(state, now.toISOString()));
-    });
-  }
-
-  #leased(state: WalkState): WalkState {
-    const leaseMs = this.#walk.isSlow === true ? SLOW_LEASE_MS : LEASE_MS;
-    this.#savedAt = performance.now();
-    return { ...state, ...heldBy(this.#id, this.#services.clock.now(), leaseMs) };
-  }
-
-  /** Writes the state. Returns undefined when another process has taken over the walk, and this run ends. */
-  #save(state: WalkState): Promise<WalkState | undefined> {
-    return this.#services.stores.walks.change(this.#walk.name, (stored) =>
-      stored?.leaseId === this.#id ? state : undefined,
-    );
-  }
-
-  async #walkOn(first: WalkState): Promise<RunEnd> {
-    const caller = { kind: "system", worker: this.#walk.name } as const;
-    const takeStep = this.#walk.begin(this.#services, { ...this.#options.system, caller });
-    let state = first;
-    for (;;) {
-      try {
-        const step = await takeStep(this.#at(state));
-        state = afterStep(state, step, this.#services.clock.now());
-      } catch (error) {
-        return this.#fail(state, error);
-      }
-      if (state.endedAt !== null || state.restsSince !== null || this.#isTimeUp()) break;
-      const isYoung = performance.now() - this.#savedAt < SAVE_AFTER_MS;
-      if (isYoung && this.#walk.isSlow !== true) continue;
-      const saved = await this.#save(this.#leased(state));
-      if (saved === undefined) return "not_now";
-      state = saved;
-    }
-    if ((await this.#save({ ...state, ...FREE })) === undefined) return "not_now";
-    if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
-    this.#logRound(state);
-    return "round_over";
-  }
-
-  #isTimeUp(): boolean {
-    return this.#isStopping || performance.now() > this.#endsAt;
-  }
-
-  #at({ position, roundAt, counts, lastCounts, failures }: WalkState) {
-    const stepEndsAt = performance.now() + STEP_MS_MAX;
-    return {
-      position: position ?? undefined,
-      roundAt: new Date(roundAt),
-      counts,
-      lastCounts,
-      failures,
-      isTimeUp: () => this.#isTimeUp() || performance.now() > stepEndsAt,
-    };
-  }
-
-  async #fail(state: WalkState, error: unknown): Promise<RunEnd> {
-    this.#services.log.error("a walk failed", { walk: this.#walk.name, error });
-    await this.#save({ ...afterFailure(state), ...FREE });
-    return "failed";
-  }
-
-  /** Logs a round, unless it found nothing to do, as most rounds of each minute. */
-  #logRound({ counts, roundAt, endedAt }: WalkState): void {
-    const { looked: _, ...done } = counts;
-    if (Object.values(done).every((count) => count === 0)) return;
-    const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);
-    this.#services.log.info("walk ended", { walk: this.#walk.name, roundAt, seconds, ...counts });
-  }
+  await end(run, state);
+  if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
+  logRound(run, state);
+  return "round_over";
 }
 
 /**
- * Continues a walk from where the last run stopped, until its round or the time is over. Of two concurrent runs, one
- * gets the walk, and the other's `not_now` is no failure.
- * @throws AppError `service_unavailable` when the walk's own row can't be read or written: the lease ends by itself
+ * Goes on with a walk from where the last run left it, until its round or the time is over. Of two at once
+ * one gets the walk; the other one's `not_now` is no failure.
+ * @throws AppError `service_unavailable` when the walk's own row can't be read or written
  */
-export function runWalk(
+export async function runWalk(
   services: BackgroundDeps,
   walk: Walk,
-  options: RunOptions,
+  { system, runMs, isAsked }: RunOptions,
 ): Promise<RunEnd> {
-  return new Run(services, walk, options).go();
+  const endsAt = performance.now() + runMs;
+  const lease = await takeLease(services, walk, isAsked);
+  if (lease === undefined) return "not_now";
+  let isStopping = false;
+  const forget = services.work.stop.before(() => {
+    isStopping = true;
+    return Promise.resolve();
+  });
+  const isTimeUp = () => isStopping || performance.now() > endsAt;
+  const caller = { kind: "system", worker: walk.name } as const;
+  try {
+    const takeStep = walk.begin(services, { ...system, caller });
+    return await takeSteps({ services, walk, lease, isTimeUp }, takeStep);
+  } catch (error) {
+    if (error instanceof LeaseLost) return "not_now";
+    throw error;
+  } finally {
+    forget();
+    await lease.giveBack();
+  }
 }
 
 /** Platforms of a page of their index. */

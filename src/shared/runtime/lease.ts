@@ -143,10 +143,15 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
     });
   }
 
+  /** Writes a change and prolongs the lease. @throws LeaseLost */
+  keep(change?: Partial<State>): Promise<void> {
+    return this.save(() => ({ ...change, ...this.#term() }));
+  }
+
   /** Prolongs the lease when less than `leftMs` of it remains. @throws LeaseLost */
   async prolong(leftMs: number): Promise<void> {
     const until = new Date(this.#of.clock.now().getTime() + leftMs);
-    if (!isHeld(this.#state, until)) await this.save(() => this.#term());
+    if (!isHeld(this.#state, until)) await this.keep();
   }
 
   /** Gives the lease back, unless a worker has asked since the last read. Returns whether it did. */
