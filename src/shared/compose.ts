@@ -187,7 +187,7 @@ function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
 
 interface BelowTenants extends Pick<Services, "billing" | "connections" | "publishing"> {
   readonly mail: Mail;
-  readonly stores: TenantStores;
+  readonly stores: Services["tenants"]["stores"];
 }
 
 function tenantsOf(
@@ -220,7 +220,7 @@ const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundat
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const base = foundationsOf(config, overrides);
   const { common, now, tables, wakes, webhookQueue, calls, work } = base;
-  const { clock, log } = common;
+  const { clock } = common;
   const { dataKeys } = config.identity;
   const wallets = walletsOf(base);
   const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
@@ -268,13 +268,10 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const tenants = tenantsOf(base, { billing, connections, publishing, mail, stores });
   const modules = { ...common, billing, connections, webhooks, publishing, tenants };
   const erasure: Services["erasure"] = { ...modules, erasures: createErasureStore(tables) };
-  const walkWork = { ...work, walkShares: new WorkShares() };
-  const background: Services["background"] = {
-    ...modules,
-    mail: mailDeps,
-    erasure,
+  const walk: Pick<Services["background"], "stores" | "work"> = {
     stores: walks,
-    work: walkWork,
+    work: { ...work, walkShares: new WorkShares() },
   };
+  const background: Services["background"] = { ...modules, ...walk, mail: mailDeps, erasure };
   return { ...modules, erasure, background, access: accessOf(base) };
 }

@@ -32,7 +32,7 @@ export interface ConnectionsDeps {
   readonly stores: ConnectionStores;
   readonly linking: LinkingParts;
   readonly tenants: TenantsOfLinking;
-  /** How much of its quotas a real account has used, no matter who linked it. */
+  /** Reads how much of its quotas a real account has used, no matter who linked it. */
   readQuotaUse(
     account: { readonly network: NetworkName; readonly accountId: string },
     kind: string,

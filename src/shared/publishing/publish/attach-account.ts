@@ -4,7 +4,6 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
-import { callOf } from "../leg.ts";
 import { failed, GO_ON, CLAIM_LOST, plain, type Step } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, type LegRun } from "./leg-run.ts";

@@ -9,7 +9,6 @@ import type {
   LegFailure,
 } from "../../networks/contract/outcome.ts";
 import type { Call, CallEnd, Wait } from "../call.ts";
-import { callOf } from "../leg.ts";
 import { legDraft } from "../post.ts";
 import type { LegRun } from "./leg-run.ts";
 

@@ -1,6 +1,5 @@
 import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
 import { lastLookSeconds } from "../leg-times.ts";
-import { callOf } from "../leg.ts";
 import { followAccount } from "./attach-account.ts";
 import { type CallKind, type CallWork, type Found, type Made, toPublish } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
