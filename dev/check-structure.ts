@@ -29,8 +29,9 @@ for (const [role, kinds] of Object.entries(limits.rowKinds))
     kinds.filter((kind) => structure.rowKinds.includes(kind)),
   );
 list("queues", structure.queues);
-const leaves = [...structure.depsLeaves].sort(([, left], [, right]) => right - left);
-console.log(`leaves of deps: ${leaves.map(([name, count]) => `${name} ${count}`).join(", ")}`);
+const deps = [...structure.deps].sort(([, left], [, right]) => right.leaves - left.leaves);
+const sizes = deps.map(([name, { fields, leaves }]) => `${name} ${fields} (${leaves})`);
+console.log(`fields of deps (and what they hold): ${sizes.join(", ")}`);
 list("stores of other modules used", structure.foreignStores);
 list("cycles between folders", structure.folderCycles);
 list("imports that run up", structure.importsUp);

@@ -4,11 +4,15 @@ import ts from "typescript";
 /** Files that declare groups: a field of such a type counts as what the group holds. */
 const GROUPS = /\/(?:deps|stores)\.ts$/;
 
-/**
- * Returns what each interface named `…Deps` takes of the process: a field that is another one's deps, or groups others,
- * counts as what it holds, once. Functions that are grouped are one: the verbs of a module.
- */
-export function depsLeavesOf(program: ts.Program, root: string): ReadonlyMap<string, number> {
+/** What an interface named `…Deps` takes of the process. */
+export interface DepsSize {
+  readonly fields: number;
+  /** What its fields hold, each once: another one's deps and groups of fields count as what they hold. */
+  readonly leaves: number;
+}
+
+/** Returns the size of each interface named `…Deps`. Functions that are grouped are one leaf: the verbs of a module. */
+export function depsSizesOf(program: ts.Program, root: string): ReadonlyMap<string, DepsSize> {
   const checker = program.getTypeChecker();
   const isFunction = (type: ts.Type) => type.getCallSignatures().length > 0;
   const fieldsOf = (field: ts.Symbol): readonly ts.Symbol[] => {
@@ -28,13 +32,14 @@ export function depsLeavesOf(program: ts.Program, root: string): ReadonlyMap<str
     }
     return leaves;
   };
-  const found = new Map<string, number>();
+  const found = new Map<string, DepsSize>();
   for (const file of program.getRootFileNames()) {
     if (!file.startsWith(resolve(root, "src/shared"))) continue;
     for (const node of program.getSourceFile(file)?.statements ?? []) {
       if (!ts.isInterfaceDeclaration(node) || !node.name.text.endsWith("Deps")) continue;
-      const type = checker.getTypeAtLocation(node);
-      found.set(node.name.text, collect(type.getProperties(), new Set()).size);
+      const fields = checker.getTypeAtLocation(node).getProperties();
+      const leaves = collect(fields, new Set()).size;
+      found.set(node.name.text, { fields: fields.length, leaves });
     }
   }
   return found;

@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import ts from "typescript";
-import { depsLeavesOf } from "./deps-leaves.ts";
+import { type DepsSize, depsSizesOf } from "./deps-leaves.ts";
 import { foreignStoresOf, programOf } from "./foreign-stores.ts";
 
 const TREES = ["src", "test", "dev", "bench"] as const;
 const FILE_LINES_MAX = 350;
 const FUNCTION_LINES_MAX = 60;
-/** What a module takes of the process. */
-const DEPS_LEAVES_MAX = 12;
+/** Fields of what a module takes of the process, and what they hold. */
+const DEPS_MAX = 12;
 const MODULES = "src/shared/";
 
 /** What the tracked file of limits says. */
@@ -29,8 +29,8 @@ export interface Structure {
   readonly lines: Readonly<Record<string, number>>;
   readonly rowKinds: Places;
   readonly queues: Places;
-  /** What each interface named `…Deps` holds, its groups included. */
-  readonly depsLeaves: ReadonlyMap<string, number>;
+  /** What each interface named `…Deps` takes of the process. */
+  readonly deps: ReadonlyMap<string, DepsSize>;
   /** Imports of other modules' stores, and uses of those in other modules' `…Deps`. */
   readonly foreignStores: Places;
   readonly folderCycles: Places;
@@ -161,7 +161,7 @@ export function structureOf(root: string, order: readonly string[]): Structure {
     lines: Object.fromEntries(lines) as Readonly<Record<string, number>>,
     rowKinds: argumentsOf(sources, "rowCodec", 0),
     queues: argumentsOf(sources, "worker", 0),
-    depsLeaves: depsLeavesOf(program, root),
+    deps: depsSizesOf(program, root),
     foreignStores: [
       ...across.filter(({ to }) => /-(store|queue)\.ts$/.test(to)).map(told),
       ...foreignStoresOf(program, root, MODULES),
@@ -177,8 +177,8 @@ export function structureOf(root: string, order: readonly string[]): Structure {
 
 /** Returns what is beyond the limits. */
 export function problemsOf(structure: Structure, limits: Limits): string[] {
-  const { lines, rowKinds, queues, depsLeaves } = structure;
-  const leavesMax = (name: string) => limits.depsLeaves?.[name]?.max ?? DEPS_LEAVES_MAX;
+  const { lines, rowKinds, queues, deps } = structure;
+  const leavesMax = (name: string) => limits.depsLeaves?.[name]?.max ?? DEPS_MAX;
   const none = (what: string, places: Places) => places.map((place) => `${what}: ${place}`);
   const known = new Set(Object.values(limits.rowKinds).flat());
   return [
@@ -191,9 +191,12 @@ export function problemsOf(structure: Structure, limits: Limits): string[] {
     ...rowKinds
       .filter((kind) => !known.has(kind))
       .map((kind) => `the row kind "${kind}" has no role`),
-    ...[...depsLeaves]
-      .filter(([name, count]) => count > leavesMax(name))
-      .map(([name, count]) => `${name} has ${count} leaves of at most ${leavesMax(name)}`),
+    ...[...deps]
+      .filter(([, { fields }]) => fields > DEPS_MAX)
+      .map(([name, { fields }]) => `${name} has ${fields} fields of at most ${DEPS_MAX}`),
+    ...[...deps]
+      .filter(([name, { leaves }]) => leaves > leavesMax(name))
+      .map(([name, { leaves }]) => `${name} holds ${leaves} things of at most ${leavesMax(name)}`),
     ...none("a store of another module is used", structure.foreignStores),
     ...none("folders import each other", structure.folderCycles),
     ...none("an import runs up", structure.importsUp),

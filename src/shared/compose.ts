@@ -199,14 +199,18 @@ function tenantsOf(
   return {
     ...common,
     mail,
-    readWallet: (platformId) => billing.wallets.read(platformId),
-    creditWallet: bound(billing, creditWallet),
+    billing: {
+      readWallet: (platformId) => billing.wallets.read(platformId),
+      creditWallet: bound(billing, creditWallet),
+    },
     connectionsOf: bound(connections, connectionsOf),
-    pingQueue: () => pingQueue(publishing),
     limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
     stores,
     secrets: tenantSecrets(base),
-    readiness: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
+    readiness: {
+      checks: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
+      pingQueue: () => pingQueue(publishing),
+    },
   };
 }
 
@@ -256,8 +260,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const publishing: Services["publishing"] = {
     ...common,
-    wallets,
-    chargeTogether: bound(billing, chargeTogether),
+    billing: { wallets, chargeTogether: bound(billing, chargeTogether) },
     connections,
     wakes,
     webhooks,

@@ -1,4 +1,3 @@
-import type { Audit } from "../audit/audit.ts";
 import type { BillingDeps } from "../billing/billing.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
@@ -23,7 +22,6 @@ export interface BackgroundDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  readonly audit: Audit;
   readonly stores: BackgroundStores;
   readonly work: BackgroundWork;
   readonly billing: BillingDeps;

@@ -14,7 +14,7 @@ interface GivenUp {
  * message, because its row still exists and the sweep finds it.
  */
 export function recordPoison(
-  services: Pick<BackgroundDeps, "audit" | "log" | "work">,
+  services: Pick<BackgroundDeps, "log" | "tenants" | "work">,
   queue: string,
   { message, error }: GivenUp,
 ): void {
@@ -26,7 +26,7 @@ export function recordPoison(
     hint: text.slice(0, TEXT_MAX),
     error,
   });
-  services.audit.record(
+  services.tenants.audit.record(
     { requestId: "", ip: "", caller: { kind: "system", worker: queue } },
     { action: "message.poisoned", target: { type: "queue", id: queue } },
   );

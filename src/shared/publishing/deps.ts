@@ -20,8 +20,10 @@ export interface PublishingDeps {
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly wakes: Wakes;
-  readonly wallets: BillingDeps["wallets"];
-  readonly chargeTogether: Verb<typeof chargeTogether>;
+  readonly billing: {
+    readonly wallets: BillingDeps["wallets"];
+    readonly chargeTogether: Verb<typeof chargeTogether>;
+  };
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
   readonly tenants: Pick<

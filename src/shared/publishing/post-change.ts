@@ -215,14 +215,14 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wakes, clock, wallets } = services;
+  const { wakes, clock, billing } = services;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const { answer, hints } = await wallets.commit(ref.platformId, operation);
+  const { answer, hints } = await billing.wallets.commit(ref.platformId, operation);
   await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

@@ -28,13 +28,17 @@ export interface TenantsDeps {
   readonly stores: TenantStores;
   readonly secrets: TenantSecrets;
   readonly mail: Mail;
-  readonly readWallet: (platformId: string) => Promise<Wallet>;
-  readonly creditWallet: Verb<typeof creditWallet>;
+  readonly billing: {
+    readonly readWallet: (platformId: string) => Promise<Wallet>;
+    readonly creditWallet: Verb<typeof creditWallet>;
+  };
   readonly connectionsOf: Verb<typeof connectionsOf>;
-  /** Finds out whether the queue of publishing answers. */
-  readonly pingQueue: () => Promise<void>;
-  /** The last check of whether the process can do its work. */
-  readonly readiness: SingleFlight<Readiness>;
+  readonly readiness: {
+    /** The last check of whether the process can do its work. */
+    readonly checks: SingleFlight<Readiness>;
+    /** Finds out whether the queue of publishing answers. */
+    readonly pingQueue: () => Promise<void>;
+  };
 }
 
 /** Secrets and keys that identify callers. */

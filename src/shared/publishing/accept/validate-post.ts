@@ -50,7 +50,7 @@ async function charge(
   const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
   const tokens = priceOf("media.validate") * mediaUrls;
   const media = { ...paid, operation: "media.validate", tokens } as const;
-  await services.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+  await services.billing.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
 /**

@@ -141,7 +141,7 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
   const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.wallets.noteRefusal(post.platformId, outcome.unpaid);
+    await services.billing.wallets.noteRefusal(post.platformId, outcome.unpaid);
   const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
   services.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post started", { networks: outcome.networks, latenessMs });

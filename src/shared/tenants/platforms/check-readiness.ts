@@ -59,15 +59,15 @@ async function useSecrets(sessions: Sessions): Promise<void> {
  * @throws AppError `not_ready` with the checks in its details
  */
 export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
-  return services.readiness.run("", () => check(services));
+  return services.readiness.checks.run("", () => check(services));
 }
 
 async function check(
-  services: Pick<TenantsDeps, "stores" | "secrets" | "pingQueue">,
+  services: Pick<TenantsDeps, "stores" | "secrets" | "readiness">,
 ): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
-    timed(() => services.pingQueue()),
+    timed(() => services.readiness.pingQueue()),
     timed(() => useSecrets(services.secrets.sessions)),
   ]);
   const checks = { tables, queues, config };

@@ -24,7 +24,7 @@ export async function listPlatforms(
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.stores.platforms.list(after, limit);
   const summaries = await Promise.all(
-    items.map((item) => summarizePlatform(services.readWallet, item)),
+    items.map((item) => summarizePlatform(services.billing.readWallet, item)),
   );
   return toPage(
     { items: summaries, next },
@@ -85,7 +85,7 @@ export async function updatePlatform(
     );
   }
   services.audit.record(scope, { action, target, platformId });
-  return await summarizePlatform(services.tenants.readWallet, platform);
+  return await summarizePlatform(services.tenants.billing.readWallet, platform);
 }
 
 export interface CreatedPlatform {
@@ -108,7 +108,7 @@ export async function createPlatform(
   const owner = { name, email: ownerEmail, password: ownerPassword, locale, emailVerified: true };
   const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)
-    await services.creditWallet(platform.id, {
+    await services.billing.creditWallet(platform.id, {
       operationId: "initial tokens",
       tokens: initialTokens,
       actor: actorOf(scope.caller),
@@ -119,5 +119,8 @@ export async function createPlatform(
     target: { type: "platform", id: platform.id },
     platformId: platform.id,
   });
-  return { platform: await summarizePlatform(services.readWallet, platform), user: viewUser(user) };
+  return {
+    platform: await summarizePlatform(services.billing.readWallet, platform),
+    user: viewUser(user),
+  };
 }
