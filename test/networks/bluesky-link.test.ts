@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { digestOf } from "../../src/shared/networks/contract/ended-token.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
@@ -424,8 +424,8 @@ describe("Bluesky credentials", () => {
     ["the server that it left said so", {}, true],
   ])("find the account behind the log-in host, where %s", async (_what, more, hasEnded) => {
     const own = { ...expiring(30), pds: shard("old").serviceEndpoint, service: SOCIAL };
-    const ended = createHash("sha256").update(credentials.accessJwt).digest("base64url");
-    const hosts = hasEnded ? { [DID]: { endedToken: ended, at: NOW.toISOString() } } : {};
+    const endedToken = digestOf(credentials.accessJwt);
+    const hosts = hasEnded ? { [digestOf(DID)]: { endedToken, at: NOW.toISOString() } } : {};
     const http = {
       [xrpc("POST", "com.atproto.server.refreshSession", SOCIAL)]: answer(200, {
         ...renewed,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { digestOf } from "../../src/shared/networks/contract/ended-token.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
@@ -59,7 +60,7 @@ describe("publishing to Bluesky", () => {
       isProof: true,
       retryAfterSeconds: 0,
     });
-    expect(await tools.hosts.find(DID)).toMatchObject({ endedToken: expect.any(String) });
+    expect(await tools.hosts.find(digestOf(DID))).toMatchObject({ endedToken: expect.any(String) });
   });
 
   test("puts the record under its own key, the same bytes each time", async () => {

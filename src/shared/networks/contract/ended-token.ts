@@ -23,8 +23,10 @@ interface Holder<Credentials> {
  * token is noted for `freshen` to find.
  */
 export function endedTokens<Credentials>({ nameOf, tokenOf }: Session<Credentials>) {
+  // Notes outlive the account, so no name of it is in them.
+  const keyOf = (credentials: Credentials) => digestOf(nameOf(credentials));
   const notedFor = async ({ credentials, tools }: Holder<Credentials>) =>
-    noteShape().safeParse(await tools.hosts.find(nameOf(credentials))).data;
+    noteShape().safeParse(await tools.hosts.find(keyOf(credentials))).data;
   const has = async (as: Holder<Credentials>): Promise<boolean> =>
     (await notedFor(as))?.endedToken === digestOf(tokenOf(as.credentials));
   /** Returns whether the token took the place of another one that was refused just before. */
@@ -32,7 +34,7 @@ export function endedTokens<Credentials>({ nameOf, tokenOf }: Session<Credential
     const before = await notedFor(as);
     const now = as.tools.now();
     const endedToken = digestOf(tokenOf(as.credentials));
-    await as.tools.hosts.save(nameOf(as.credentials), { endedToken, at: now.toISOString() });
+    await as.tools.hosts.save(keyOf(as.credentials), { endedToken, at: now.toISOString() });
     const isOther = before !== undefined && before.endedToken !== endedToken;
     return isOther && now.getTime() - Date.parse(before.at) < RENEWED_MS;
   };
