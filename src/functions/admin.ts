@@ -48,7 +48,7 @@ export const adminRoutes = [
   route("POST", "v1/admin/platforms", {
     operationId: "createPlatform",
     summary: "Create a platform with its first user.",
-    description: "How a platform starts where signing up is closed.",
+    description: "The way to create a platform when sign-up is closed.",
     access: operator("Admin"),
     body: CreatePlatformBody,
     issuesBeside: ({ services, body: { ownerPassword: password, ownerEmail, name } }) =>
@@ -88,7 +88,7 @@ export const adminRoutes = [
     operationId: "updatePlatform",
     summary: "Suspend or reactivate a platform, or open a closed one again.",
     description:
-      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. `active` also opens a platform again that its owner closed, until `erasedAt`: its keys and connections stay ended. It answers 409 `invalid_state` while calls to networks that were under way come to their end, and once the platform is being erased. A closed platform can't be suspended.",
+      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed; its keys and connections don't come back. The answer is 409 `invalid_state` while running calls to networks are ending, and once the platform is being erased. A closed platform can't be suspended.",
     access: operator("Admin"),
     body: UpdatePlatformBody,
     response: platformSummary,
@@ -102,9 +102,9 @@ export const adminRoutes = [
   }),
   route("GET", "v1/admin/users", {
     operationId: "findUsers",
-    summary: "Find out whose e-mail it is.",
+    summary: "Find the user with an e-mail.",
     description:
-      "A list of one user, with the platform that they belong to; empty where nobody signs in with the e-mail.",
+      "A list of one user with their platform, or an empty list when nobody signs in with the e-mail.",
     access: operator("Admin", "Operator"),
     query: FindUserQuery,
     list: true,
@@ -133,7 +133,7 @@ export const adminRoutes = [
     operationId: "removePlatformUser",
     summary: "Remove a user of a platform, which frees the e-mail.",
     description:
-      "Their sessions, links and the invitations that they made end at once. A platform that is left without an owner is suspended.",
+      "Their sessions, links and invitations end immediately. A platform that has no owner left is suspended.",
     access: operator("Admin"),
     status: 204,
     errors: ["not_found"],
@@ -143,7 +143,7 @@ export const adminRoutes = [
     operationId: "makeResetLink",
     summary: "Make a link with which a user sets a new password.",
     description:
-      "For a user who lost the password and the mailbox, or the second factor: hand the link over once you know who asks. It works once, for 60 minutes, and ends the one made before. The user and the platform's owners get a mail.",
+      "For a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail.",
     access: operator("Admin"),
     body: ResetLinkBody,
     status: 201,

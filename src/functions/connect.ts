@@ -101,7 +101,7 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
     operationId: `finishConnectOAuthOf${network.charAt(0).toUpperCase()}${network.slice(1)}`,
     summary: `Where the authorisation page of a ${title} server leads back to.`,
     description:
-      "Each server has an address of its own, and the relay registers only this one there. A state that was made for another server is refused here, before any code is sent on.",
+      "Each server has its own address, and the relay registers only that one with it. A state that was made for another server is refused before any code is forwarded.",
     ...CALLBACK,
     run: onPage(({ finishOAuth }, request, { services, params: { server }, query: params }) =>
       finishOAuth(services.connections, request, { network, server, params }),
@@ -113,7 +113,7 @@ export const connectRoutes: readonly Route[] = [
   route("GET", "v1/profiles/{profileId}/connections", {
     operationId: "listConnections",
     summary: "List the profile's connections.",
-    description: "One per network at most, so that there are no further pages.",
+    description: "At most one per network, so there is only one page.",
     access: profileScope,
     list: true,
     response: connection,
@@ -134,7 +134,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "createConnectSession",
     summary: "Start a visit to the hosted page on which an end user links accounts.",
     description:
-      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. A new account costs 5 tokens when it is linked. The session ends with the key or user that started it, and with who minted the grant that the key used: once one of them is revoked, expired, deleted or removed, nothing more is linked, and its status is `canceled`.",
+      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
     status: 201,
@@ -147,7 +147,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "listConnectSessions",
     summary: "List the profile's open connect sessions, without the addresses of their pages.",
     description:
-      "With `POST /v1/connect/sessions/{sessionId}/cancel` each can be ended. Sessions of a key or user that is gone have ended with it and are not listed. A page may be short, or empty, without being the last.",
+      "Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last.",
     access: profileScope,
     query: ListSessionsQuery,
     list: true,

@@ -16,7 +16,6 @@ export interface OpenReservation {
   readonly lastAttemptAt: string | null;
 }
 
-/** What charging and reading a wallet need of the process. */
 export interface BillingDeps {
   readonly clock: Clock;
   readonly log: Log;

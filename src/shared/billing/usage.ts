@@ -96,7 +96,7 @@ class Sum {
 const isWithin = (day: string, { from = "", before }: Days) =>
   day >= from && (before === undefined || day < before);
 
-/** Returns the number of an entry that is older than a time, near the first one that is not. */
+/** Returns the number of an entry that is older than a time, close to the first newer one. */
 async function sequenceBefore(
   { wallets, stores }: BillingDeps,
   platformId: string,

@@ -15,9 +15,9 @@ interface AccessToCheck {
   readonly platformId: string;
   /** The access version before the caller's rows were read; undefined if it is not known. */
   readonly version: string | undefined;
-  /** Reads the access version as it is stored now. */
+  /** Reads the stored access version. */
   readVersion(): Promise<string>;
-  /** Checks the caller on rows that are read now. @throws AppError what the access rule refuses with */
+  /** Checks the caller on fresh rows. @throws AppError of the access rule when it refuses */
   resolve(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export class AccessCheck {
     return running.run(this, part);
   }
 
-  /** Returns whether this version is the one under which the caller was checked. */
+  /** Reports whether this is the version under which the caller was checked. */
   fits(version: string): boolean {
     return version === this.#version;
   }

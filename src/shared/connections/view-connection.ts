@@ -15,7 +15,7 @@ import type { Page } from "../runtime/page.ts";
 /** What showing a connection needs from the process. */
 export type ViewDeps = Pick<ConnectionsDeps, "config" | "clock" | "readQuotaUse">;
 
-/** A quota of a network: how much of it an account may use in a rolling day. */
+/** A network's quota: how much of it an account may use in a rolling day. */
 export interface Quota {
   readonly kind: string;
   readonly limit: number;
@@ -40,7 +40,7 @@ function kindsOf(config: Config, network: NetworkName): string[] {
     .map((name) => name.slice(prefix.length));
 }
 
-/** Reads how much of a quota the real account has used, whichever profiles it is linked to. Costs one read. */
+/** Reads how much of a quota the network account has used over all profiles that link it. Costs one read. */
 export async function readQuota(
   services: Pick<ViewDeps, "clock" | "readQuotaUse">,
   { network, account }: Pick<Connection, "network" | "account">,

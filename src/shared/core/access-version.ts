@@ -45,7 +45,7 @@ export async function requireSameVersion(
   if ((await wallets.readAccessVersion(platformId)) !== accessVersion) throw new OutdatedAccess();
 }
 
-/** What an operation of `accessOperation` decides: what it writes, or only an answer where nothing is to be written. */
+/** What an operation of `accessOperation` decides: its writes, or only an answer when nothing is to be written. */
 export type AccessDecision<Answer> =
   | { readonly answer: Answer }
   | {

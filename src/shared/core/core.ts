@@ -1,4 +1,4 @@
-/* What other folders use of a platform's partition: its wallet, and the transactions that change it. */
+/* The part of core that other folders use: a platform's wallet, and the transactions that change its partition. */
 
 export {
   accessOperation,

@@ -39,8 +39,8 @@ export interface WalletAlerts {
 type OpenCheck = (platformId: string) => AccessCheck | undefined;
 
 /**
- * The wallet and the ledger of every platform (table `core`). Every change of a wallet and the entry that explains it
- * are one transaction; the entries are numbered without a gap and are never changed.
+ * The wallet and the ledger of every platform (table `core`). A change of a wallet and its ledger entry are one
+ * transaction. Entries are numbered without gaps and never change.
  */
 export class WalletStore implements Wallets {
   readonly #core: Table;

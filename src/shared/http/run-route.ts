@@ -27,7 +27,7 @@ export async function runRoute(
     const rows = isCheckedWrite(route) ? await readRows(access, request) : request.rows;
     return await runOnce(route, incoming, { ...request, rows });
   }
-  // A body can be read once, and the route may run several times.
+  // A body can be read only once, but the route may run several times.
   let read: Promise<Uint8Array> | undefined;
   const rereadable = { ...incoming, body: () => (read ??= incoming.body()) };
   for (let tries = 0; ; tries += 1) {
@@ -88,7 +88,7 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
 
 /**
  * Returns the cached rows of the caller's platform. Undefined when there are none, or when this process knows that the
- * access version was raised since. A row that is not among them is `OutdatedAccess`: the request then runs on read rows.
+ * access version was raised since. Asking for another row throws `OutdatedAccess`, and the request runs on stored rows.
  */
 async function cachedRows(request: AccessRequest): Promise<AccessRows | undefined> {
   const platformId = await platformOf(request);
@@ -124,7 +124,7 @@ async function readRows(
   const { wallets } = billing;
   let version =
     wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
-  // An absent version matches nothing, so the wallet has to have one.
+  // An absent version matches nothing, so the wallet must have one.
   if (version === "" && onCachedRows === "compared")
     version = await wallets.raiseAccess(platformId);
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {

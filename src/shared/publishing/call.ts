@@ -47,7 +47,7 @@ export type CallState = (typeof OPEN_STATES | typeof FINAL_STATES)[number];
 /** A visible call, as its leg stores it. */
 export interface Call {
   readonly kind: CallName;
-  /** Stable over every attempt: what the network knows repeats by derives from it. */
+  /** The same for every attempt. The network's idempotency key derives from it. */
   readonly key: string;
   readonly state: CallState;
   /** When it was asked for: accepted, or retried. */
@@ -58,9 +58,9 @@ export interface Call {
   /** Leases that ended without an outcome. */
   readonly crashes: number;
   readonly lastAttemptAt: string | null;
-  /** When the first visible call was made whose outcome is unknown; null when there is none. */
+  /** When the first visible call of unknown outcome was made, or null. */
   readonly sentAt: string | null;
-  /** When the latest such call was made. Its effect may show only later. */
+  /** When the latest of these calls was made. Its effect may show only later. */
   readonly calledAt: string | null;
   /** The owner retried it with an unknown outcome: if it can't be looked up either, it is sent again. */
   readonly resend: boolean;
@@ -144,7 +144,7 @@ export function unsentCall(marked: Call, before: Call): Call {
   return { ...before, remote, calledAt: before.sentAt === null ? null : marked.calledAt };
 }
 
-/** Returns a call that certainly had no effect, and will have none: all that was made of it is known. */
+/** Returns a call that certainly had no effect and will have none. Nothing about it is unknown any more. */
 export function absentCall(call: Call): Call {
   return { ...call, state: "claimed", sentAt: null, calledAt: null };
 }
@@ -164,7 +164,7 @@ export interface FailedWait {
   readonly waitsFor: "attempt" | "look";
   readonly failure: LegFailure;
   readonly seconds?: number | undefined;
-  /** The network says that it works on the call: it is asked earlier at first. */
+  /** The network says that it is working on the call, so the first look-ups come earlier. */
   readonly isPoll?: true | undefined;
 }
 
@@ -172,8 +172,8 @@ export interface FailedWait {
 export type Wait =
   | FailedWait
   /**
-   * The network works on the files, or it is not the leg's turn: its account is busy, its process stops. It waits for
-   * exactly so long, which uses up nothing.
+   * The network works on the files, or the leg has to wait because its account is busy or its process stops. It waits
+   * for exactly this long, which uses up nothing.
    */
   | { readonly kind: "wait"; readonly waitsFor: "pause" | "turn"; readonly seconds: number };
 
@@ -208,7 +208,7 @@ export function failedCall(
   return { ...known, ...over(now), state, error };
 }
 
-/** Returns a call that nobody works on as it ends because the post is to be removed. */
+/** Ends a call that no worker has, because the post is to be removed. */
 export function withdrawn(call: Call, now: Date): Call {
   const isSent = call.sentAt !== null;
   const failure = { code: isSent ? "outcome_unknown" : "canceled", networkCode: null } as const;

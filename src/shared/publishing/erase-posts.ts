@@ -29,7 +29,7 @@ async function hasOpenLeg(
 export const isRemoving = (services: PublishingDeps, scope: ProfileScope) =>
   hasOpenLeg(services, scope, isBeingRemoved);
 
-/** Returns whether a network is being called for the profile: what has begun is followed to its end. */
+/** Reports whether a network is being called for the profile. Calls that were begun are followed to their end. */
 export const isCalling = (services: PublishingDeps, scope: ProfileScope) =>
   hasOpenLeg(
     services,

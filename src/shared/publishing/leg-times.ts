@@ -3,10 +3,10 @@ import { nextLegStep, type Leg } from "./leg.ts";
 
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and random numbers are parameters.
 
-/** When the latest visible call was made whose outcome is unknown. */
+/** When the latest visible call of unknown outcome was made. */
 type Called = Pick<Call, "calledAt">;
 
-/** How far a delay may differ from its schedule, as a share of it: what failed together is not repeated together. */
+/** How far a delay may differ from its schedule, as a share, so that what failed together isn't repeated together. */
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
 /** Seconds after the call. Each is a little longer than the networks' own limits, because clocks differ. */

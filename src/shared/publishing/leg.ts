@@ -112,7 +112,7 @@ export function isEnded({ calls: [publishing] }: Leg): boolean {
   return isFinal(publishing);
 }
 
-/** Returns the call that a worker makes next, or is making; undefined when all are final. */
+/** Returns the call that a worker makes next or is making, or undefined when all have ended. */
 export function currentCall({ calls }: Leg): Call | undefined {
   return calls.find((call) => !isFinal(call));
 }
@@ -239,7 +239,7 @@ export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): L
   };
 }
 
-/** Returns a leg as it ends, without a charge, because its post does not start. */
+/** Ends a leg without a charge, because its post doesn't start. */
 export function notStarted(
   leg: Leg,
   { status: kind, code }: { readonly status: "skipped" | "failed"; readonly code: LegErrorCode },
@@ -261,7 +261,7 @@ export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }
 
-/** Returns a failed leg to be attempted again. Keeps what the network chose; an earlier call is looked up first. */
+/** Returns a failed leg to be attempted again. Keeps what the network chose. An earlier call is looked up first. */
 export function retried(leg: Leg, round: string, now: Date): Leg {
   const [before] = leg.calls;
   const { kind, key, attempts, lastAttemptAt, sentAt, calledAt, remote } = before;

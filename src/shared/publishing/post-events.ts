@@ -11,7 +11,7 @@ interface PostEvent {
   readonly leg?: Leg;
 }
 
-/** The events of a call that ended: done, or not. */
+/** The events of a call that has ended, successfully or not. */
 const CALL_EVENTS = {
   publish: ["leg.succeeded", "leg.failed"],
   comment: ["comment.succeeded", "comment.failed"],

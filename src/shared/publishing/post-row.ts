@@ -90,7 +90,7 @@ const compact = (calls: Leg["calls"]) =>
     ),
   ) as unknown as Leg["calls"];
 
-/** What was asked for, and the progress of the post. */
+/** The request, and the progress of the post. */
 export const postRow = rowCodec("post", {
   id: text(),
   applicationId: text(),

@@ -71,19 +71,19 @@ const WORDS: Readonly<
   comment: {
     canceled: {
       message: "The post was to be removed before its first comment was written.",
-      remediation: "Nothing: the comment would be gone, too.",
+      remediation: "Nothing to do: the comment would be gone too.",
     },
     network_unavailable: {
       message: "The network did not take the first comment in time; it was not written.",
-      remediation: "Write the comment by hand.",
+      remediation: "Write the comment manually.",
     },
     outcome_unknown: {
-      message: "The network did not confirm the first comment: it may be there.",
-      remediation: "Look at the post; write the comment by hand if it is not there.",
+      message: "The network did not confirm the first comment, so it may be there.",
+      remediation: "Check the post, and write the comment manually if it isn't there.",
     },
     permission_missing: {
       message: "The account was linked without the permission that comments need.",
-      remediation: "Reconnect the account and grant every permission that is asked for.",
+      remediation: "Reconnect the account and grant all requested permissions.",
     },
   },
   remove: {
@@ -101,19 +101,19 @@ const WORDS: Readonly<
     },
     network_unavailable: {
       message: "The network did not confirm the removal within an hour.",
-      remediation: "Look at the post; if it is still there, remove it again.",
+      remediation: "Check the post. If it is still there, remove it again.",
     },
     outcome_unknown: {
-      message: "Nobody can tell whether the post is live, so it could not be removed.",
-      remediation: "Look at the account; remove the post by hand if it is there.",
+      message: "It is unknown whether the post is live, so it could not be removed.",
+      remediation: "Check the account, and remove the post manually if it is there.",
     },
     permission_missing: {
-      message: "The account was linked without the permission that removing needs.",
+      message: "The account was linked without the permission to remove posts.",
       remediation: "Reconnect the account, grant every permission, then remove the post again.",
     },
     internal_error: {
       message: "Removing the post failed for a reason on our side.",
-      remediation: "Remove it again; contact support with the post's id if that fails, too.",
+      remediation: "Remove it again. If that fails too, contact support with the post's id.",
     },
   },
 };

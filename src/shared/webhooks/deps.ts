@@ -35,7 +35,7 @@ export interface WebhooksDeps {
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly calls: LookUps & { readonly outbound: Outbound };
-  /** What is to be looked at, and when. */
+  /** The index of work that is due. */
   readonly wakes: Wakes;
   listApplicationIds(platformId: string): Promise<readonly string[]>;
   /** Adds to what happened to a post, for people to read. */

@@ -167,7 +167,7 @@ export interface Identified {
   readonly profile: Profile | undefined;
 }
 
-/** Identifies the caller and requires what every route does: a credential, an active platform and application. */
+/** Identifies the caller and requires what every route needs: a credential, an active platform and application. */
 export async function identify(
   request: AccessRequest,
   profileId: string | null = null,

@@ -20,8 +20,8 @@ export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
 }
 
 /**
- * Runs the part of a request that writes under a second check, which the operation makes that decides. It is made at the
- * end of a request without one, so that a caller whose access was taken away meanwhile is told so.
+ * Runs the part of a request that writes under a second check, which the deciding operation makes. Without such an
+ * operation, the check is made at the end, so that a caller whose access was taken away meanwhile gets a refusal.
  */
 export async function checkedWrite<Made>(
   route: Route,
@@ -41,7 +41,7 @@ export async function checkedWrite<Made>(
     async resolve() {
       try {
         const fresh = { ...request, rows: storedRows(services.tenants) };
-        // Safe as above. The verb may have gone by the role.
+        // Safe as above. The verb may have depended on the role.
         requireSameRole(caller, ((await route.spec.access.resolve(fresh)) as PlatformScope).caller);
       } catch (error) {
         throw isDemotion(error) ? demoted(route) : error;
@@ -76,7 +76,10 @@ const isDemotion = (error: unknown) => error instanceof AppError && error.code =
  */
 function demoted({ spec: { errors = [] } }: Route): AppError {
   if (!errors.includes("invalid_state")) return ownerRequired();
-  return new AppError("invalid_state", "Your role was changed meanwhile: you are no owner now.");
+  return new AppError(
+    "invalid_state",
+    "Your role was changed in the meantime: you are no longer an owner.",
+  );
 }
 
 function isRefusal(error: unknown): boolean {

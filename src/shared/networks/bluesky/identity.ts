@@ -19,7 +19,7 @@ const PLC_DIRECTORY = "https://plc.directory";
 export const LOGIN_HOST = "https://bsky.social";
 const OWN_SERVERS = /\.host\.bsky\.network$/;
 
-/** Returns whether a server is one of those that the network's own log-in host is in front of. */
+/** Reports whether the network's own log-in host serves this server. */
 export function isOwnServer(origin: string): boolean {
   return OWN_SERVERS.test(new URL(origin).hostname);
 }
@@ -52,7 +52,7 @@ export async function resolveHandle(
   return (await askDomain(handle, tools)) ?? known;
 }
 
-/** Asks a handle's own domain by both ways that the protocol has. */
+/** Asks a handle's own domain in both ways that the protocol has. */
 async function askDomain(handle: string, tools: NetworkTools): Promise<Did | undefined> {
   const ask = (url: string) =>
     exchange(tools, { method: "GET", url, timeoutMs: HANDLE_TIMEOUT_MS });
@@ -62,7 +62,7 @@ async function askDomain(handle: string, tools: NetworkTools): Promise<Did | und
   ]);
   const [byName = "", ...others] = texts.filter((text) => text.startsWith("did="));
   const named = byName.slice("did=".length).trim();
-  // More than one text means that the domain is not set up correctly: none of them counts.
+  // More than one text means that the domain is not set up correctly, so none counts.
   if (others.length === 0 && isDid(named)) return named;
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
   const { answer } = arrived;
@@ -121,14 +121,14 @@ async function readDocument(
 
 interface NamedAccount {
   readonly did: string;
-  /** What the account's server calls it. */
+  /** The handle that the account's server states. */
   readonly handle: string;
   readonly pds: string;
 }
 
 /**
- * Returns the account's handle if it can be vouched for, else its DID. A server may claim any handle for its accounts:
- * so the handle has to lead to the DID and the DID's document has to name the handle, unless the handle is a name below
+ * Returns the account's handle if it can be verified, or else its DID. A server may claim any handle for its accounts.
+ * So the handle has to lead to the DID and the DID's document has to name the handle, unless the handle is a name below
  * the server's own host.
  */
 async function vouchedHandle(
@@ -163,9 +163,7 @@ export interface Identifier {
 
 /** A page of a profile, in the network's app or in another one that names it the same way. */
 const PROFILE_PAGE = /^(?:https?:\/\/)?[^/?#\s]+\/profile\/([^/?#\s]+)/i;
-/**
- * Returns the handle of an address that is a site alone. The network's own handles lead to their profiles from any page.
- */
+/** Returns the handle of an address without a path. The network's own handles lead to their profiles from any page. */
 function siteIn(text: string): string | undefined {
   const address = text.replace(/^https?:\/\//i, "").replace(/[?#][^]*/, "");
   const [host = "", ...path] = address.split("/");
@@ -173,7 +171,7 @@ function siteIn(text: string): string | undefined {
   return isSite ? host : undefined;
 }
 
-/** Returns the handle or DID in the address of a profile or a record; any other text as it is. */
+/** Returns the handle or DID in the address of a profile or a record. Any other text stays unchanged. */
 function accountIn(text: string): string {
   const record = /^at:\/\/([^/?#\s]*)/i.exec(text)?.[1];
   const account = record ?? PROFILE_PAGE.exec(text)?.[1] ?? siteIn(text) ?? text;
@@ -184,7 +182,7 @@ function accountIn(text: string): string {
   }
 }
 
-/** Returns a domain name as it is on the wire, where it is in another script. */
+/** Returns a domain name in another script as it is sent on the wire. */
 function inAscii(name: string): string {
   const isPlain = /^[\x21-\x7e]*$/.test(name) || /[\s/@:?#]/.test(name);
   return isPlain || !URL.canParse(`https://${name}`) ? name : new URL(`https://${name}`).hostname;

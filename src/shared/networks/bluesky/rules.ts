@@ -100,7 +100,7 @@ export const rules = {
   }),
 };
 
-/** Up to here the shape that every client shows; above it the gallery, which older ones do not. */
+/** Up to this number, every client shows the post. Above it, it is a gallery, which older clients don't show. */
 export const PLAIN_IMAGES_MAX = 4;
 
 /** Bluesky's own servers, for those that do not tell their `blobUploadLimit`. */

@@ -23,11 +23,11 @@ const [FIRST_LOOK] = LOOKS;
 /** Clocks differ, so a comment may seem a little older than the call that wrote it. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** What a list of the post's comments came to. */
+/** The result of listing the post's comments. */
 type Look =
   | Done
   | { readonly kind: "absent" }
-  /** The network does not show the post itself. */
+  /** The network doesn't show the post itself. */
   | { readonly kind: "no_post" }
   | { readonly kind: "unreadable" }
   | Extract<Lookup, { kind: "unavailable" }>;

@@ -32,7 +32,7 @@ export function extensionOf(url: string): string {
   return /\.([a-z0-9]{1,5})$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
-/** Returns a file's kind by the extension of its URL; undefined where that tells nothing: only the file itself does. */
+/** Returns a file's kind by the extension of its URL. Undefined when only the file itself can tell. */
 export function mediaKindOf(url: string): MediaKind | undefined {
   const extension = extensionOf(url);
   return (["image", "video", "audio"] as const).find((kind) => EXTENSIONS[kind].test(extension));

@@ -91,7 +91,7 @@ export function redirectTo(
   flow: NetworkData = {},
 ): ReturnType<OAuthFlow["start"]> {
   const query = { redirect_uri, response_type: "code", state, ...own };
-  // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
+  // LinkedIn documents spaces as %20. Whether it accepts a plus instead, it doesn't say.
   const search = new URLSearchParams(query).toString().replaceAll("+", "%20");
   return Promise.resolve({ kind: "redirect", url: `${page}?${search}`, flow });
 }

@@ -3,7 +3,7 @@ import type { NetworkData } from "./draft.ts";
 import type { Classified, ErrorRow } from "./answers.ts";
 
 export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
-  /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
+  /** The network's own code, such as `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
   readonly mediaIndex?: number;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
@@ -48,7 +48,7 @@ export type PrepareOutcome =
       /** Whether the network says that it works on the files. It can then be asked earlier while these are young. */
       readonly isPoll?: true;
     }
-  /** `remote`: what was got so far and is worth keeping. */
+  /** `remote`: what was done so far and is worth keeping. */
   | (TryLater & { readonly remote?: NetworkData })
   | Rejected;
 
@@ -79,7 +79,7 @@ export type PublishOutcome =
 
 /** What a look came to that found neither an effect of the earlier calls nor that another is harmless. */
 type Unsettled =
-  /** Not known yet: ask again later. */
+  /** Not known yet. Ask again later. */
   | {
       readonly kind: "ask_again";
       readonly failure: LegFailure;
@@ -108,8 +108,8 @@ export type LookUpOutcome =
 export type FollowUpOutcome =
   | Done
   /**
-   * Nothing was changed, because the network does not show the post yet. Call `perform` again in a while; the caller
-   * decides for how long.
+   * Nothing was changed, because the network doesn't show the post yet. `perform` is called again later, for as long as
+   * the caller decides.
    */
   | {
       readonly kind: "not_there_yet";

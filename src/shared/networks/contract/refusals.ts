@@ -24,11 +24,11 @@ export const failureShape = shape(() =>
   z.custom<LegFailure>((value) => z.object({ code: z.string() }).safeParse(value).success),
 );
 
-/** The refusal as it is saved with the leg until the network has shown what became of the call. */
+/** The refusal, stored with the leg until the network has shown the outcome of the call. */
 const savedShape = objectShape(() => ({
   refusal: z.object({
     kind: z.enum(["rejected", "try_later", "prepare_again"]),
-    /** Whether the outcome of an earlier call is unknown, too. */
+    /** Whether the outcome of an earlier call is unknown too. */
     isRepeat: spare(z.boolean(), false),
     failure: failureShape(),
   }),

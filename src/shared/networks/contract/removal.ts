@@ -18,7 +18,7 @@ interface Deletion<Call> {
 
 const UNCONFIRMED = "The network did not confirm that the post is gone.";
 
-/** Returns the outcome of a deletion that was not confirmed. It is made again: what is gone stays gone. */
+/** Returns the outcome of a deletion that was not confirmed. It is repeated, because a removed post stays gone. */
 export function notRemoved(answer: HttpFailure | Classified): TryLater | Rejected {
   return stillThere(answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer));
 }

@@ -30,11 +30,11 @@ export interface Rule {
 /** Rules by `<network>.<subject>.<what>`. These ids are part of the contract and never change. */
 export type RuleTable = Readonly<Record<string, Rule>>;
 
-/** How a rule is found broken. `Facts` are what its network reads out of a draft. A rule without it is found elsewhere. */
+/** How a broken rule is found, from the network's facts about a draft. A rule without a check is found elsewhere. */
 interface Check<Facts> {
   /** The field of the request, or the name of the network's own option; absent: the subject of the rule's id. */
   readonly field?: string;
-  /** Returns whether it is broken, or what breaks it: the indices of files, or all that is to be told. */
+  /** Returns whether it is broken, or what breaks it: the indices of files, or full details. */
   readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
   /** Returns what is counted. The rule is broken above the limit. */
   readonly used?: (facts: Facts) => number;
@@ -119,7 +119,7 @@ export function textRules<const Network extends string, const Id extends string>
       return used > max * NEARLY && used <= max ? [{ used, limit: max }] : [];
     },
   });
-  // Safe: the two keys that are made here.
+  // Safe: exactly these two keys are made here.
   return {
     [`${network}.text.${id}`]: length,
     [`${network}.text.nearLimit`]: nearLimit,
@@ -130,7 +130,7 @@ export function textRules<const Network extends string, const Id extends string>
 /** The share of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
 
-/** A rule of a network that a draft breaks. `rule` is stable: `<network>.<subject>.<what>`, e.g. `bluesky.text.graphemes`. */
+/** A rule that a draft breaks. `rule` never changes: `<network>.<subject>.<what>`, as `bluesky.text.graphemes`. */
 export interface Problem {
   readonly severity: "error" | "warning";
   readonly code: FindingCode;

@@ -57,7 +57,7 @@ export function lessAndLess(since: string, tools: NetworkTools): number {
   return Math.min(Math.max(Math.round(ageSeconds / 4), 3), 60);
 }
 
-/** The leg is not ready: what `prepare` returns. */
+/** The leg is not ready. `prepare` returns this. */
 export type NotReady = Exclude<PrepareOutcome, { kind: "ready" }>;
 
 /** Makes the missing files, one after another. */
@@ -138,7 +138,7 @@ export async function pollFiles<Leg extends AnyLeg, File extends Polled>(
   return { files };
 }
 
-/** Begins a file again that the network could not use; ends the leg where that was tried before. */
+/** Begins a file again that the network could not use. Ends the leg if that was tried before. */
 export function startAgain<Leg extends AnyLeg, File>(
   { restart, restartSeconds = CARRY_ON_SECONDS }: Uploads<Leg, File>,
   leg: Leg,

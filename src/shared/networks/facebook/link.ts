@@ -94,7 +94,7 @@ export const facebookLink = {
     return redirectTo(`${DIALOG}/${app.version}/dialog/oauth`, oauth, {
       client_id: app.id,
       ...wanted(app),
-      // Else what was declined once is never asked for again.
+      // Otherwise a permission that was once declined is never requested again.
       auth_type: "rerequest",
     });
   },

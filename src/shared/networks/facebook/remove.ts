@@ -14,8 +14,8 @@ import { type Call, pageOf, remoteOf, steps } from "./state.ts";
 type Failed = TryLater | Rejected;
 
 /**
- * Takes a post down. A video is the post and the video: which of the two deletions removes a reel, no document says. Photos
- * are objects of their own, and may stay in the page's album.
+ * Removes a post. A video consists of the post and the video, and no document says which of the two deletions removes a
+ * reel. Photos are separate objects, and may stay in the page's album.
  */
 export const remove: FollowUpCall = {
   ...steps.following({
@@ -61,7 +61,7 @@ async function removeVideo(call: Call): Promise<FollowUpOutcome> {
   return ofPost ?? ofVideo;
 }
 
-/** Deletes one object. Returns why it may still be there; undefined where it is gone. */
+/** Deletes one object. Returns why it may still exist, or undefined when it is gone. */
 async function take(call: Call, id: string): Promise<Failed | undefined> {
   const request = graphDelete(pageOf(call), encodeURIComponent(id));
   const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);

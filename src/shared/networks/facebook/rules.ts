@@ -18,10 +18,10 @@ const { error, warning } = ruleRows<Facts>();
 const TEXT_MAX = 63_206;
 /** Facebook publishes no number. Public clients use this one. */
 const PHOTOS_MAX = 10;
-/** Meta documents a limit for Instagram alone; for Facebook's `alt_text_custom` it is taken to be the same. */
+/** Meta only documents a limit for Instagram. Facebook's `alt_text_custom` is assumed to have the same. */
 const ALT_TEXT_MAX = 1000;
 
-/** Returns the rule on what Facebook takes of reels and stories, which only a video itself shows. */
+/** Makes a rule about what Facebook accepts as reels and stories, which only the video itself shows. */
 const ofVideo = (message: string) =>
   error("media_rejected", {
     message,
@@ -70,7 +70,7 @@ export const rules = {
   "facebook.media.altText": warning("media_rejected", {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
     field: "altTexts",
-    // Only the first file is reported: there is at most one video.
+    // Only the first file is reported, because there is at most one video.
     broken: ({ draft, form }) =>
       form === undefined || hasPhotos(form) ? [] : unusedAltTexts(draft, () => false).slice(0, 1),
   }),

@@ -86,7 +86,7 @@ async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
 }
 
 async function refusedUpload(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
-  // The upload session is gone or broken; the file may be none of its troubles.
+  // The upload session is gone or broken, which need not be caused by the file.
   const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
   return isLost ? afterFailure(leg, classified) : unpublished(classified, 0);
 }

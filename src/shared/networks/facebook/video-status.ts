@@ -8,7 +8,7 @@ import { graphGet, pageUrl } from "../graph/request.ts";
 import { classify, classifyStatus } from "./errors.ts";
 import { type AsAccount, pageOf } from "./state.ts";
 
-/** How far Facebook is with a video. */
+/** Facebook's progress with a video. */
 type VideoState =
   /** `isTouched`: some of the file has arrived. */
   | { readonly kind: "uploading"; readonly isTouched: boolean }

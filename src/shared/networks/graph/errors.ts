@@ -8,11 +8,12 @@ import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { LegFailure } from "../contract/outcome.ts";
 import { type HttpResponse, parseAnswer } from "../../runtime/http-call.ts";
 
-// A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is otherwise
-// invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling). That an app may
-// make a call at all is checked with its token: its state, its secret's proof, its capabilities. No document
-// says that of other refusals, and posts were made that were answered with one: with code 4 by Instagram, with
-// "Unsupported post request." by Facebook (https://github.com/facebookarchive/php-graph-sdk/issues/216).
+// A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is
+// otherwise invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling).
+// Together with the token, Meta checks that the app may make a call at all: its state, its secret's proof, its
+// capabilities. No document says that of other refusals, and some calls created posts although they were refused: with
+// code 4 on Instagram, and with "Unsupported post request." on Facebook
+// (https://github.com/facebookarchive/php-graph-sdk/issues/216).
 const REAUTH = unread("connection_needs_reauth");
 const PERMISSION = refused("permission_missing");
 const OUR_FAULT = refused("app_misconfigured");
@@ -21,13 +22,13 @@ const OUR_MISTAKE = refused("invalid_request");
 /** What Meta calls an unknown or temporary error may still have had its effect. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
-/** Not there yet, not any more, or not for this account: Graph says the same of all of them. */
+/** Not there yet, no longer there, or not for this account: Graph gives the same error for all. */
 export const NOT_FOUND = "100/33";
 export function isMissing({ failure }: { readonly failure: LegFailure }): boolean {
   return failure.networkCode === NOT_FOUND;
 }
 
-/** Stands for the code of an error that has none, by which Graph says that the token is not valid. */
+/** Replaces the missing code of the error by which Graph says that the token is invalid. */
 const UNNUMBERED = "OAuthException";
 
 /**
@@ -71,8 +72,8 @@ const SHARED: readonly TableRow[] = [
 ];
 
 /**
- * Returns an error table of a network's own rows and of those that both networks share. Its own rows win. `site` is
- * where the account's owner logs in, `throttled` what a limit on calls means.
+ * Makes an error table of a network's own rows and the shared ones. Its own rows win. `site` is where the account's
+ * owner logs in, and `throttled` is the meaning of a limit on calls.
  */
 export function graphTable(
   site: string,
@@ -80,7 +81,7 @@ export function graphTable(
   throttled: Pick<ErrorRow, "isProof"> = {},
 ): ErrorTable {
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
-  // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
+  // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
   const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464, 490);
   const limit: ErrorRow = { code: "rate_limited", effect: "later", ...throttled };
   const limits = [
@@ -157,7 +158,7 @@ function regainSeconds(response: HttpResponse, now: Date): number | null {
   return longest > 0 ? longest * 60 : waitSeconds(response, ["retry-after"], now);
 }
 
-/** Returns the reason why a file failed, by the text of its status, with the network's code where the text has one. */
+/** Returns why a file failed, by the text of its status, with the network's code if the text has one. */
 export function classifyFileStatus(
   text: string,
   table: ErrorTable,

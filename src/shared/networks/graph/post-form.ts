@@ -2,7 +2,7 @@ import { fieldOf, type LegDraft, type MediaKind, checkNames } from "../contract/
 import { breach, type CheckedTable, checkRules, ruleRows } from "../contract/rules.ts";
 import type { Problem, RuleTable, TextMeasure } from "../contract/rules.ts";
 
-/** What the rules of a network read out of a draft whose files decide what it becomes. */
+/** Facts about a draft whose files decide which form it takes. */
 export interface FormFacts<Form extends string, Options> {
   readonly draft: LegDraft;
   readonly options: Options;
@@ -60,7 +60,7 @@ export function isForm<Found extends string>(
   return !found.includes(".");
 }
 
-/** Returns the problem of files that make up no post: `rule` is the one that they break. */
+/** Returns the problem of files that make no post. `rule` is the rule that they break. */
 export function noPost<Table extends RuleTable>(
   table: Table,
   rule: keyof Table & string,
@@ -72,7 +72,7 @@ export function noPost<Table extends RuleTable>(
 
 type FormOf = (draft: LegDraft, kinds: readonly MediaKind[]) => string;
 
-/** Returns the problems of a draft by a table of rules, and the rule by which its files make up no post. */
+/** Returns the problems of a draft by a table of rules, including the rule by which its files make no post. */
 export function checkForm<Form extends string, Options>(
   table: CheckedTable<FormFacts<Form, Options>>,
   given: Pick<FormFacts<Form, Options>, "draft" | "options" | "measured">,

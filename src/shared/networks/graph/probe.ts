@@ -8,7 +8,7 @@ import type { FittedImage, ImageTarget, MediaFacts, MediaTargets } from "../cont
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import type { OwnLeg } from "../contract/state.ts";
 
-/** Returns the URL in plain ASCII, which is all that Meta takes: other scripts and spaces are encoded. */
+/** Returns the URL in plain ASCII, because Meta accepts nothing else. Other scripts and spaces are encoded. */
 export function fetchableUrl(url: string): string {
   return new URL(url).href;
 }

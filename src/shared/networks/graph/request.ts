@@ -9,7 +9,7 @@ import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { formRequest } from "../contract/oauth.ts";
 
-/** Which API is asked, and in whose name. */
+/** The API to call, and the account to call it for. */
 export interface GraphAccess {
   readonly origin: string;
   readonly version: string;
@@ -190,7 +190,7 @@ function nextPosition(
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
 }
 
-/** Returns the address of something on Facebook: those of videos come without their host. */
+/** Returns an address on Facebook. Addresses of videos come without their host. */
 export function pageUrl(permalink: string | undefined): string | null {
   const site = "https://www.facebook.com";
   return permalink === undefined || !URL.canParse(permalink, site)

@@ -11,12 +11,12 @@ import { media } from "./rules.ts";
 import { accessOf, type AsAccount, type Container, type Leg, type Remote } from "./state.ts";
 import { fetchableUrl, repairedImage } from "../graph/probe.ts";
 
-/** How far Instagram is with a container. */
+/** Instagram's progress with a container. */
 export type ContainerState =
   | { readonly kind: "working" | "finished" | "published" }
   /** `isGone`: it does not know it, or no longer. That says nothing about what became of it. */
   | { readonly kind: "failed"; readonly classified: Classified; readonly isGone?: true }
-  /** It did not tell. */
+  /** Instagram did not say. */
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
 /** A word that the reference does not have means work: taken for an end, it would have a second post made. */

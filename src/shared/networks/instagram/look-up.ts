@@ -9,7 +9,7 @@ import { comparable } from "../contract/text.ts";
 import { isEdge, readEdge } from "../graph/request.ts";
 import { isStory } from "../graph/post-form.ts";
 
-/** What a call set off is done by then, whatever became of its answer. */
+/** By then, everything that a call has caused is finished. */
 const SETTLED_MS = 60_000;
 
 /** Reads the container's status, which shows whether it was published. */

@@ -135,7 +135,7 @@ async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
         ? outage("Instagram does not know the container")
         : startOver(leg, state.classified);
     case "unknown":
-      // A container that was just created is kept when its status could not be read.
+      // A container that was just created is kept if its status could not be read.
       return state.outcome.kind === "rejected" ? state.outcome : { ...state.outcome, remote };
   }
 }

@@ -154,7 +154,7 @@ export function check(draft: LegDraft): readonly Problem[] {
   return checkForm(rules, { draft, options, measured: measure(draft) }, formOf);
 }
 
-/** Returns problems that only the files show: their kinds, and the length of a video. */
+/** Finds problems that only the files show: their kinds, and the length of a video. */
 export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { thumbOffsetMs = 0 } = ownOptionsOf(draft);
   const form = formOf(draft, kindsOf(draft, files));

@@ -61,7 +61,7 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   if (leftMs <= 0)
     return renewalRejected("connection_needs_reauth", null, "the token can't be renewed any more");
   const isDue = ageMs >= AGE_MIN_MS && (leftMs < HALF_LIFE_MS || ageMs > HALF_LIFE_MS);
-  // The old token still works: it is tried again with the next post.
+  // The old token still works, so this is tried again with the next post.
   return renewing({ isDue, isUsable: leftMs > MARGIN_MS }, () => refresh(as));
 }
 
@@ -70,7 +70,7 @@ async function refresh({ credentials, tools }: AsAccount): Promise<CredentialsOu
   const request = { method: "GET", url: tokenUrl("refresh_access_token", query) } as const;
   const token = await ask(request, { read: readToken, classify: classifyRenewal }, tools);
   if ("failure" in token) return token;
-  // A permission was taken back since.
+  // A permission has been withdrawn since.
   const lacked = scopesLacked(SCOPES, token.permissions);
   if (lacked.length > 0)
     return renewalRejected("permission_missing", null, `without ${lacked.join(" ")}`);

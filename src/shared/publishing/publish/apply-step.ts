@@ -142,7 +142,7 @@ function reportLeg({ services, ref, post, hand: { leg } }: LegRun, end: CallEnd)
   const outcome = end.kind === "done" ? "published" : end.failure.code;
   work.metrics.count("legs.ended", { network, outcome });
   if (end.kind !== "done") {
-    // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
+    // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
     const { code: reason, ...failure } = end.failure;
     return log.info("leg failed", { ...fields, reason, ...failure });
   }

@@ -48,7 +48,7 @@ export async function releaseAccount(run: LegRun): Promise<void> {
   await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
-/** Passes the account on that was handed to a leg which has ended. */
+/** Passes on an account that was handed to a leg which has ended. */
 export async function passOnAccount(run: LegRun): Promise<void> {
   const { network, account } = run.hand.leg;
   const [{ key }] = run.hand.leg.calls;

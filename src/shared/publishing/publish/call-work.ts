@@ -43,7 +43,7 @@ export interface CallWork {
   unsent?: Call;
 }
 
-/** What a look-up came to. `isUncertain`: a call that was made may have an effect all the same, now or later. */
+/** The result of a look-up. `isUncertain`: a call that was made may still have an effect, now or later. */
 export type Found =
   | Exclude<FollowUpLookUp, Uncertain>
   | (Extract<FollowUpLookUp, Uncertain> & { readonly isUncertain?: boolean });
@@ -52,7 +52,7 @@ interface Uncertain {
   readonly kind: "may_perform" | "rejected";
 }
 
-/** What the visible call came to. `state`: what the network wants to know again. */
+/** The result of the visible call. `state` is what the network has to be told again. */
 export type Made =
   | Done
   | (Exclude<FollowUpOutcome, Done> & {

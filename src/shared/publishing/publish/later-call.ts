@@ -23,7 +23,7 @@ const OTHER_ACCOUNT: LegFailure = {
   code: "connection_missing",
   networkCode: "account_replaced",
   message: "The account that published the post is no longer the linked one.",
-  remediation: "Link the account that published the post, then ask again.",
+  remediation: "Link the account that published the post, then repeat the request.",
 };
 
 /** Returns the network's id of the post that the call follows; null while it is to be found. */

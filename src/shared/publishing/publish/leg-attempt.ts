@@ -100,7 +100,7 @@ export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) 
   return { ...postponed(leg, "pause", now, 0), notBefore };
 }
 
-/** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
+/** Returns when a call that was begun has certainly ended, or the epoch if none was begun. */
 function callEnd(leg: Leg, callMs: number): string {
   const { state, calledAt } = callOf(leg);
   const isCalled = state === "sent" && calledAt !== null;
@@ -116,7 +116,7 @@ function paid(leg: Leg, isDone: boolean): Leg {
     : { ...leg, reservation, tokensReleased: leg.tokensReleased + tokens };
 }
 
-/** Returns the leg with the warning that its first comment is not there, or may not be. */
+/** Returns the leg with the warning that its first comment is missing, or may be. */
 function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
   if (error === null) return leg;
   const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";

@@ -7,7 +7,7 @@ import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "
 /* The call that publishes a leg. */
 
 /**
- * Returns whether the answer of a look-up covers the latest call: there was only one, or enough time has passed for its
+ * Reports whether the answer of a look-up covers the latest call: there was only one, or enough time has passed for its
  * effect to show.
  */
 function coversLatestCall({ run }: CallWork): boolean {

@@ -74,7 +74,7 @@ function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
 }
 
 const nothing = () =>
-  new AppError("nothing_to_remove", "Nothing that was asked for is published any more.");
+  new AppError("nothing_to_remove", "Nothing that was requested is still published.");
 
 function refusalOf(
   { networks }: Removal,
@@ -88,7 +88,7 @@ function refusalOf(
     });
   const is = (...kinds: readonly Removable[]) => asked.some(({ what }) => kinds.includes(what));
   if (networks !== undefined && is("retried"))
-    return new AppError("invalid_state", "A leg that was asked for is being retried.", {
+    return new AppError("invalid_state", "A requested leg is being retried.", {
       details: { status },
     });
   if (networks !== undefined && is("nothing")) return nothing();
@@ -97,7 +97,7 @@ function refusalOf(
   const posts = asked
     .filter(({ what }) => what === "unsupported")
     .map(({ leg }) => ({ platform: leg.network, url: leg.calls[0].result?.url ?? null }));
-  return new AppError("removal_unsupported", "These posts can only be removed by hand.", {
+  return new AppError("removal_unsupported", "These posts can only be removed manually.", {
     details: { posts },
   });
 }

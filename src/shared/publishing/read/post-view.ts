@@ -22,7 +22,7 @@ function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean
   return LEG_ERRORS[error.code].retryable;
 }
 
-/** Returns whether `retryAvailable` of the post depends on the connections. */
+/** Reports whether `retryAvailable` of the post depends on the connections. */
 export function dependsOnConnections({ legs }: PostWithLegs): boolean {
   return legs.some(({ calls: [{ error }] }) => error !== null && NEEDS_CONNECTION.has(error.code));
 }
@@ -53,7 +53,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
   };
 }
 
-/** Returns the first comment as readers see it; pending before the leg is published. */
+/** Shows the first comment. It is pending before the leg is published. */
 function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {

@@ -115,7 +115,7 @@ export async function stopWhole(
     if (waiting > 0 || (cursor !== undefined && performance.now() > endsAt))
       throw new AppError(
         "invalid_state",
-        "What the platform has is still being closed. Try again in some minutes.",
+        "The platform is still being closed. Try again in a few minutes.",
       );
   }
 }

@@ -22,7 +22,7 @@ const HOUR_SECONDS = 3_600;
 export const stateOfInvitation = ({ linkMark, email, role }: Invitation) =>
   `${linkMark}|${role}|${email}`;
 
-/** Refuses to invite a colleague. Says nothing of the users of other platforms. @throws AppError `conflict` */
+/** Refuses to invite a colleague, without revealing users of other platforms. @throws AppError `conflict` */
 async function refuseColleague(
   stores: Pick<TenantStores, "emails" | "users">,
   { platformId }: SessionScope,
@@ -32,7 +32,7 @@ async function refuseColleague(
   if (claim?.platformId !== platformId) return;
   const user = await stores.users.find(platformId, claim.userId);
   if (user === undefined || !isEmailOf(user, email) || !user.emailVerified) return;
-  throw new AppError("conflict", "This person signs in to your platform already.", {
+  throw new AppError("conflict", "This person already signs in to your platform.", {
     details: { existingId: user.id },
   });
 }

@@ -45,7 +45,7 @@ export async function createProfile(
 /** Applies a change to the profile. Fields that aren't named stay unchanged. */
 function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
   if (profile.status === "erasing")
-    throw new AppError("invalid_state", "The profile is being erased; nothing brings it back.");
+    throw new AppError("invalid_state", "The profile is being erased, and this can't be undone.");
   return {
     ...profile,
     title: change.title ?? profile.title,

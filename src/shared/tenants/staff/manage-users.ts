@@ -29,11 +29,11 @@ const ABANDONED_MS = 10 * 60 * 1000;
 /** How many claims are checked at the same time. */
 const CLAIMS_AT_ONCE = 16;
 
-const taken = () => new AppError("conflict", "There is an account with this e-mail already.");
+const taken = () => new AppError("conflict", "There is already an account with this e-mail.");
 
 /**
- * Removes a user whose e-mail is not verified, and the platform that was made with it if it holds nothing else: who has
- * not shown that the address is theirs keeps nobody from it. Returns whether the address is free.
+ * Removes a user whose e-mail isn't verified, and the platform that was created with the user if it holds nothing else.
+ * Without a proof of owning the address, nobody can block it for others. Returns whether the address is free.
  */
 async function giveWay(
   services: Pick<TenantsDeps, "config" | "stores">,
@@ -120,7 +120,7 @@ const invitationRequired = () =>
     "Users choose their own password here. Invite them with POST /v1/invitations.",
   );
 
-/** Returns the password of a colleague who is to be made, and what a guesser would try first. */
+/** Returns the password of a new colleague, and words that a guesser would try first. */
 async function newColleague(
   platforms: TenantStores["platforms"],
   { platformId }: SessionScope,

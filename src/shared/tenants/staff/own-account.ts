@@ -150,7 +150,7 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
   if (started === undefined)
     throw refuseState(services.audit, scope, {
       action: TOTP_STARTED,
-      message: "TOTP is on already. Switch it off first.",
+      message: "TOTP is already on. Switch it off first.",
     });
   recordOwn(services.audit, scope, TOTP_STARTED);
   const { name } = services.config.service;

@@ -40,7 +40,7 @@ export async function askForReset(
   if (!isMailOn(services.config)) throw mailDisabled();
   const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
   const { user, ids } = await findReader(services, email);
-  // Strangers who ask all day use up their own mails, and not those of a device that the user signed in from.
+  // Strangers who ask all day use up their own mails, but not those of a device that the user has signed in from.
   const isOwn = device !== undefined && isDeviceOf(device, user);
   if (!(await mail.admitMail(email, isOwn ? "reset of a known device" : "reset"))) return;
   const owner = user ?? { ...ids, email, passwordVersion: 0 };

@@ -70,14 +70,14 @@ export async function signUp(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
-  // Where there is mail, once the e-mail is verified.
+  // If mail is sent, the credit follows once the e-mail is verified.
   if (user.emailVerified) await startWithCredit(services, user, scope.requestId);
   return await openSession(services.secrets, platform, user);
 }
 
 /**
- * Finds the user who signs in with an e-mail address. For an unknown address reads a user that there is not, so that
- * both take the same number of requests to storage, and the time of an answer doesn't tell which addresses are known.
+ * Finds the user who signs in with an e-mail address. For an unknown address it reads a user that doesn't exist, so
+ * that both take the same number of storage requests, and the response time doesn't reveal known addresses.
  */
 async function findUser(
   services: Pick<TenantsDeps, "clock" | "stores">,
@@ -192,7 +192,7 @@ export async function logIn(
     throw await attempt.failed("code");
   }
   record("ok");
-  // The version that the password was checked with, so that a concurrent change of the password ends this session too.
+  // The version with which the password was checked, so that a concurrent change of the password ends this session too.
   const { sessionVersion } = user;
   return await openSession(services.secrets, platform, { ...recorded, sessionVersion });
 }
