@@ -95,7 +95,7 @@ async function aMortal(
   before: { readonly write: number; readonly run: () => Promise<unknown> },
 ): Promise<Mortal> {
   let writes = 0;
-  let isRun = false;
+  let running: Promise<unknown> | undefined;
   const { promise: died, resolve: die } = Promise.withResolvers<void>();
   const isDead = () => writes > diesAfter;
   // What is written beside the work comes in no order that a test could count.
@@ -105,9 +105,9 @@ async function aMortal(
     sameDeploymentAs: calm,
     holdWrite(call) {
       if (isDead()) return never();
-      if (isBeside(call) || isRun || writes + 1 < before.write) return undefined;
-      isRun = true;
-      return before.run().then(() => undefined);
+      if (isBeside(call) || running !== undefined || writes + 1 < before.write) return undefined;
+      running = before.run();
+      return running.then(() => undefined);
     },
     tableFault(call) {
       if (isBeside(call)) return isDead() ? "unavailable" : "pass";
@@ -126,6 +126,8 @@ async function aMortal(
       const working = relay.drain().then(() => undefined);
       working.catch(() => undefined);
       await Promise.race([died, working]);
+      // A write beside the one that is held may be the process's last.
+      await running;
     },
     stop: () => relay.stop(),
   };
