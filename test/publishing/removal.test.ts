@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { aKey, dataOf } from "../setup/factories.ts";
 import { aPublisher, publisherOf, unique, type Publisher } from "../setup/publisher.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { LENIENT_HOST } from "../../dev/networks/mastodon/state.ts";
@@ -94,6 +95,33 @@ describe("removing a post", () => {
     expect(deletions.calls).toHaveLength(4);
     const events = await publisher.eventTypes(id);
     expect(events.filter((type: string) => type === "leg.removed")).toHaveLength(1);
+  });
+
+  test("removing a post waits while a lost call that published it may still arrive", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const { outbound } = relay.services.connections;
+    const calledAt: number[] = [];
+    let removedAt = 0;
+    replaceIn(outbound, (former) => ({
+      request: async (asked) => {
+        if (!asked.url.endsWith("putRecord")) return former.request(asked);
+        calledAt.push(relay.clock.now().getTime());
+        if (calledAt.length === 1) throw new HttpFailure("in_doubt", "timeout");
+        return former.request(asked);
+      },
+    }));
+    deletions.during = async () => void (removedAt = relay.clock.now().getTime());
+    const { id } = dataOf(await publisher.submit({ text: unique("Gone"), platforms: ["bluesky"] }));
+    for (let round = 0; calledAt.length < 2 && round < 20; round += 1) {
+      relay.advance(5_000);
+      await relay.drain();
+    }
+    await publisher.remove(id);
+    await relay.drain();
+    expect(deletions.calls).toEqual([]);
+    expect((await removed(publisher, id)).legs[0].removal.status).toBe("removed");
+    expect(deletions.calls).toHaveLength(1);
+    expect(removedAt - (calledAt[1] ?? 0)).toBeGreaterThan(60_000);
   });
 
   test("removing a post is given up after an hour, and can be asked for again", async () => {

@@ -60,7 +60,7 @@ export interface Call {
   readonly lastAttemptAt: string | null;
   /** When the first visible call of unknown outcome was made, or null. */
   readonly sentAt: string | null;
-  /** When the latest of these calls was made. Its effect may show only later. */
+  /** When the latest of these calls was made. Its effect may show only later, also after a repeat was done. */
   readonly calledAt: string | null;
   /** The owner retried it with an unknown outcome: if it can't be looked up either, it is sent again. */
   readonly resend: boolean;
@@ -190,12 +190,15 @@ export type CallEnd =
 
 const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false });
 
-/** Returns the call as it ends; with the marker only if its outcome is unknown. */
+/** Returns the call as it ends; with the whole marker only if its outcome is unknown. */
 export function endedCall(call: Call, end: CallEnd, now: Date): Call {
   if (end.kind !== "done")
     return failedCall(call, end.kind, problemOf(end.failure, call.kind), now);
   const { externalId, url } = end;
-  return { ...absentCall(call), ...over(now), state: "done", result: { externalId, url } };
+  // One call that is done is over. Of several, one that was lost may still arrive.
+  const calledAt = call.calledAt === call.sentAt ? null : call.calledAt;
+  const result = { externalId, url };
+  return { ...absentCall(call), ...over(now), state: "done", calledAt, result };
 }
 
 export function failedCall(

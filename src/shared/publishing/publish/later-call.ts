@@ -30,13 +30,25 @@ const OTHER_ACCOUNT: LegFailure = {
 const targetOf = (leg: Leg) => leg.calls[0].result?.externalId ?? callOf(leg).target;
 
 /**
+ * Waits with a removal while a repeat of the call that published may still arrive: it would bring the post back, where the
+ * network knows no repeat of what was removed.
+ */
+function awaitRepeats({ run }: CallWork): Step {
+  const { leg, call } = run.hand;
+  const [publishing] = leg.calls;
+  if (call.kind !== "remove" || publishing.calledAt === publishing.sentAt) return GO_ON;
+  const seconds = lastLookSeconds(publishing, run.services.clock.now());
+  return seconds === null ? GO_ON : { kind: "wait", waitsFor: "pause", seconds };
+}
+
+/**
  * Finds the post of a leg with an unknown outcome, in order to remove it. A post that certainly doesn't exist counts as
  * removed.
  */
 async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
   const { leg } = run.hand;
-  if (targetOf(leg) !== null) return GO_ON;
+  if (targetOf(leg) !== null) return awaitRepeats(work);
   const shownIn = lastLookSeconds(leg.calls[0], run.services.clock.now());
   const found = await network.calls.publish.lookUp(toPublish(work), run.tools);
   const failure = plain("outcome_unknown");
@@ -44,7 +56,7 @@ async function findPost(work: CallWork): Promise<Step> {
   switch (found.kind) {
     case "done":
       run.hand.note((call) => ({ ...call, target: found.externalId }));
-      return GO_ON;
+      return awaitRepeats(work);
     case "may_perform":
       if (!found.isAbsent) return wait;
       if (shownIn !== null) return { ...wait, seconds: shownIn };
