@@ -6,7 +6,7 @@ import { ownOptionsOf } from "./options.ts";
 import { hasOurFile, hasOurFiles, hasOurWords, isNewerThan, listOwnPosts } from "./own-posts.ts";
 import { type OwnPosts, publishedOf, timeOf } from "./own-posts.ts";
 import { getMedia, readMedia } from "./prepare.ts";
-import { findDefaultVisibility, keepsKeysOf, locksKeys } from "./software.ts";
+import { findDefaultVisibility, keepsKeysOf, holdsRepeats } from "./software.ts";
 import type { Leg } from "./state.ts";
 
 /** A key is remembered for an hour. The rest allows for the call itself and for clocks that differ. */
@@ -27,9 +27,9 @@ const SECOND_MS = 1_000;
 export const lookUp = lookingUp({
   find: findOwnPost,
   settledMs: SETTLED_MS,
-  // If the server holds no lock for a key, a repeat must not run in parallel with the first attempt.
+  // Mastodon holds a repeat until the first call has ended, so it can be sent at once. Other servers could make two posts.
   early: ({ leg }) =>
-    keepsKeysOf(leg) && locksKeys(leg)
+    keepsKeysOf(leg) && holdsRepeats(leg)
       ? { kind: "may_perform", isAbsent: false }
       : askAgain("an attempt may still be under way"),
   late({ leg, isMissing }) {

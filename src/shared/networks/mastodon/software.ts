@@ -65,8 +65,11 @@ export function keepsKeysOf({ remote, credentials }: Leg): boolean {
   return remote.keepsKeys ?? keepsKeys(credentials.software);
 }
 
-/** Returns whether a repeat with the key may run beside the first call; false where the server has not told its software. */
-export function locksKeys({ credentials }: Leg): boolean {
+/**
+ * Returns whether the server holds a repeat with the same key until the first call has ended, as Mastodon itself does.
+ * Returns false if the server's software is unknown.
+ */
+export function holdsRepeats({ credentials }: Leg): boolean {
   return traitsOf(credentials.software).keys === "locked";
 }
 

@@ -224,7 +224,7 @@ async function wait(run: LegRun, asked: Wait): Promise<void> {
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 
-/** Writes the result of a phase of the leg's call. Nothing else postpones or ends a call. */
+/** Writes the result of a phase of the leg's call. Nothing else ends a call, and only `giveBack` also postpones one. */
 export async function applyStep(run: LegRun, step: Step): Promise<void> {
   switch (step.kind) {
     case "continue":

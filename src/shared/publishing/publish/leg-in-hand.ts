@@ -154,8 +154,8 @@ export class LegInHand {
   }
 
   /**
-   * Gives back a leg whose worker got no answer from storage, so that the leg need not wait for the lease to end. That is
-   * no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over. A
+   * Gives back a leg whose worker got no answer from storage, or could not write it, so that the leg doesn't wait for the
+   * lease to end. If another worker has claimed it, nothing changes. This is no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over. A
    * leg that had waited before gets no hint: the sweep finds it, later each time, so storage may stay away for long.
    */
   async giveBack(): Promise<void> {

@@ -39,8 +39,8 @@ async function attach(work: CallWork): Promise<Step> {
   }
 }
 
-/** Settles an earlier call of unknown outcome by a look-up. It is never made again without that. */
-async function settleEarlier(work: CallWork): Promise<Step> {
+/** Looks up an earlier call of unknown outcome. The call is never made again without that. */
+async function lookUpEarlier(work: CallWork): Promise<Step> {
   const { run, how } = work;
   const { call } = run.hand;
   if (call.sentAt === null) return GO_ON;
@@ -146,7 +146,7 @@ export async function makeCall(run: LegRun): Promise<Step> {
   if (how === undefined) return failed(plain("feature_unsupported"));
   if (call.crashes >= CRASHES_MAX) return giveUp(run);
   const work: CallWork = { run, network, how };
-  for (const phase of [attach, settleEarlier, ...how.prepare, mark, perform]) {
+  for (const phase of [attach, lookUpEarlier, ...how.prepare, mark, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
   }
