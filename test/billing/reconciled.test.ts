@@ -5,6 +5,7 @@ import { toEntry } from "../../src/shared/core/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 const { relay } = useSandboxedRelay();
 
@@ -17,18 +18,8 @@ const submit = async (publisher: Publisher) =>
   });
 
 let spent = 0;
-const chargeOf = (publisher: Publisher, more: object = {}) => ({
-  operationId: `spent ${(spent += 1)}`,
-  operation: "posts.validate" as const,
-  tokens: 1,
-  applicationId: publisher.application.id,
-  profileId: null,
-  postId: null,
-  network: null,
-  actor: { kind: "system" as const, id: "test" },
-  requestId: "req_test",
-  ...more,
-});
+const chargeOf = ({ application }: Publisher, more: object = {}) =>
+  aCharge(`spent ${(spent += 1)}`, 1, { applicationId: application.id, ...more });
 const spend = (publisher: Publisher, more: object = {}) =>
   charge(relay.services.billing, publisher.owner.platformId, chargeOf(publisher, more));
 

@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, inject, test } from "vitest";
 import { type Charge, chargeTogether, creditWallet } from "../../src/shared/billing/billing.ts";
 import { LedgerStore } from "../../src/shared/billing/ledger-store.ts";
 import { createWallets, type StoredEntry, type Wallets } from "../../src/shared/core/core.ts";
-import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { BillingDeps } from "../../src/shared/billing/deps.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
+import { codeOf } from "../core/wallet-processes.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 let core: Table;
 let ledger: LedgerStore;
@@ -29,32 +30,13 @@ beforeEach(() => {
 const servicesOf = (wallets: Wallets) => ({ wallets }) as unknown as BillingDeps;
 
 function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge> = {}): Charge {
-  return {
-    operationId,
-    operation: "posts.validate",
-    tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "test" },
-    requestId: `req_${operationId}`,
-    ...overrides,
-  };
+  return aCharge(operationId, tokens, { requestId: `req_${operationId}`, ...overrides });
 }
 
 const charge = (store: Wallets, id: string, tokens: number, overrides?: Partial<Charge>) =>
   chargeTogether(servicesOf(store), PLATFORM, [chargeOf(id, tokens, overrides)]);
 const credit = (store: Wallets, id: string, tokens: number) =>
   creditWallet(servicesOf(store), PLATFORM, chargeOf(id, tokens));
-const codeOf = async (asked: Promise<unknown>) => {
-  try {
-    await asked;
-    return "ok";
-  } catch (error) {
-    return error instanceof AppError ? error.code : String(error);
-  }
-};
 
 async function wholeLedger(limit: number): Promise<StoredEntry[]> {
   const entries: StoredEntry[] = [];

@@ -6,7 +6,14 @@ import { GroupCommit } from "../../src/shared/core/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../src/shared/runtime/storage/row.ts";
 import { casesOf } from "../setup/long-check.ts";
-import { acceptanceOf, chargeOf, instanceOf, through, type Instance } from "./wallet-processes.ts";
+import {
+  acceptanceOf,
+  chargeOf,
+  codeOf,
+  instanceOf,
+  through,
+  type Instance,
+} from "./wallet-processes.ts";
 import { CALM, MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
 
 afterEach(() => {
@@ -17,14 +24,6 @@ const charge = ({ services }: Instance, id: string, tokens: number) =>
   chargeTogether(services.billing, "plt_test", [chargeOf(id, tokens)]);
 const credit = ({ services }: Instance, id: string, tokens: number) =>
   creditWallet(services.billing, "plt_test", chargeOf(id, tokens, "credit"));
-const codeOf = async (asked: Promise<unknown>) => {
-  try {
-    await asked;
-    return "ok";
-  } catch (error) {
-    return error instanceof AppError ? error.code : String(error);
-  }
-};
 
 function start(weather: Weather = CALM) {
   const partition = new MemoryPartition();

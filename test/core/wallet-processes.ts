@@ -7,8 +7,10 @@ import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts"
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";
 import type { Services } from "../../src/shared/compose.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
 import { legOf, NOW, postOf } from "../publishing/fixtures.ts";
 import { ACCESS_VERSION, type MemoryPartition, type Weather } from "./memory-partition.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
 
@@ -34,18 +36,17 @@ export function through(partition: CorePartition, commit: GroupCommit): Instance
   return { partition, commit, services: { billing: { wallets } } as unknown as Services };
 }
 
-export function chargeOf(id: string, tokens: number, kind = "charge") {
-  return {
-    operationId: `${kind} ${id}`,
-    operation: "posts.validate",
-    tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "test" },
-    requestId: id,
-  } as const;
+export const chargeOf = (id: string, tokens: number, kind = "charge") =>
+  aCharge(`${kind} ${id}`, tokens, { requestId: id });
+
+/** Returns how a commit ended: "ok", or the code of its error. */
+export async function codeOf(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+    return "ok";
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error);
+  }
 }
 
 /** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */

@@ -3,6 +3,7 @@ import { charge } from "../../src/shared/billing/billing.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { unique } from "../setup/publisher.ts";
 import { useRelay } from "../setup/use-relay.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 let application: TestApplication;
 
@@ -16,17 +17,12 @@ const credit = (body: object) =>
   relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
 
 function spend(tokens: number, of: { applicationId?: string; profileId?: string } = {}) {
-  return charge(relay.services.billing, application.platform.id, {
-    operationId: unique("spend"),
-    operation: "posts.validate",
-    tokens,
-    applicationId: of.applicationId ?? application.id,
-    profileId: of.profileId ?? null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "test" },
-    requestId: "req_test",
-  });
+  const by = { applicationId: application.id, ...of };
+  return charge(
+    relay.services.billing,
+    application.platform.id,
+    aCharge(unique("spend"), tokens, by),
+  );
 }
 
 describe("a credit", () => {

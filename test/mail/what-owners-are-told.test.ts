@@ -10,6 +10,7 @@ import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { startReceiver, status, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, happen, readEndpoint } from "../webhooks/subscriber.ts";
 import { useMailedRelay } from "../setup/use-relay.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 /** The last mail to an owner, once what happened was told. */
 async function told(mailed: MailedRelay, { email }: Pick<TestPlatform, "email">) {
@@ -24,17 +25,7 @@ describe("owners get a mail", () => {
 
   test("owners get a mail about a balance that fell below the mark", async () => {
     const platform = await aPlatform(plain, { tokens: 105 });
-    await charge(mailed.relay.services.billing, platform.id, {
-      operationId: uniqueKey(),
-      operation: "posts.validate",
-      tokens: 10,
-      applicationId: null,
-      profileId: null,
-      postId: null,
-      network: null,
-      actor: { kind: "system", id: "test" },
-      requestId: "req_test",
-    });
+    await charge(mailed.relay.services.billing, platform.id, aCharge(uniqueKey(), 10));
     const mail = await told(mailed, platform);
     expect(mail?.subject).toContain("balance");
     expect(mail?.text).toContain("fell below 100");

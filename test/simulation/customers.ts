@@ -23,6 +23,7 @@ import { commentText } from "./comments.ts";
 import { creditTokens, ERASABLE, linkAccount, requireActive, type Tenant } from "./tenants.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 import { CALM } from "../model/weather.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 export const ASKED_WITHIN_MS = 90_000;
 const SEQUEL_WITHIN_MS = 400_000;
@@ -95,17 +96,8 @@ async function debit(
   operationId: string,
   tokens: number,
 ): Promise<void> {
-  await charge(services.billing, platformId, {
-    operationId,
-    operation: "posts.validate",
-    tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "simulation" },
-    requestId: operationId,
-  });
+  const own = { actor: { kind: "system", id: "simulation" }, requestId: operationId } as const;
+  await charge(services.billing, platformId, aCharge(operationId, tokens, own));
 }
 
 /** Everything that customers want in a run, and what they were told. */

@@ -17,6 +17,7 @@ import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
 import type { Mutant } from "./mutant.ts";
 import { SILENT } from "./observer.ts";
 import { createEndpoint, creditTokens } from "./tenants.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 /* What takes more rows, or more requests, than a run of the simulation has: each a question of its own. */
 
@@ -73,18 +74,10 @@ async function among(
   }
 }
 
-const spendOne = (services: Services, platformId: string, operationId: string) =>
-  charge(services.billing, platformId, {
-    operationId,
-    operation: "posts.validate",
-    tokens: 1,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "small model" },
-    requestId: operationId,
-  });
+const spendOne = (services: Services, platformId: string, operationId: string) => {
+  const own = { actor: { kind: "system", id: "small model" }, requestId: operationId } as const;
+  return charge(services.billing, platformId, aCharge(operationId, 1, own));
+};
 
 const CONTESTANTS = 8;
 const CLIENTS = 4;

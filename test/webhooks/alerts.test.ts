@@ -13,6 +13,7 @@ import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
+import { aCharge } from "../setup/a-charge.ts";
 
 const DAY = 24 * 60 * 60_000;
 
@@ -27,17 +28,7 @@ async function told({ key }: Pick<TestApplication, "key">, type: string) {
 }
 
 const spend = (platformId: string, tokens: number) =>
-  charge(relay.services.billing, platformId, {
-    operationId: uniqueKey(),
-    operation: "posts.validate",
-    tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "test" },
-    requestId: "req_test",
-  });
+  charge(relay.services.billing, platformId, aCharge(uniqueKey(), tokens));
 
 const budget = (application: TestApplication, dailyTokenBudget: number) =>
   relay.call("PATCH", "/v1/billing/limits", { key: application.key, body: { dailyTokenBudget } });
