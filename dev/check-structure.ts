@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { format } from "prettier";
 import { problemsOf, structureOf, type Limits } from "./structure.ts";
 
 // Prints figures of the code's structure, and fails when one that has a limit is beyond it. A commit that adds a
-// feature raises the limit in `structure.json`, and says why.
+// feature raises the limits in `structure.json` to what `--update` measures, and says why.
 
 const FILE = new URL("structure.json", import.meta.url);
 
@@ -13,6 +14,11 @@ const { FOLDERS } = (await import(resolve(".dependency-cruiser.mjs"))) as {
 };
 const limits = JSON.parse(readFileSync(FILE, "utf8")) as Limits;
 const structure = structureOf(process.cwd(), FOLDERS);
+const { figures } = structure;
+if (process.argv.includes("--update")) {
+  Object.assign(limits, figures);
+  writeFileSync(FILE, await format(JSON.stringify(limits), { parser: "json", printWidth: 100 }));
+}
 const isVerbose = process.argv.includes("--verbose");
 
 const list = (name: string, places: readonly string[]) => {
@@ -21,8 +27,11 @@ const list = (name: string, places: readonly string[]) => {
 };
 
 console.log("with a limit:");
-for (const [tree, count] of Object.entries(structure.lines))
-  console.log(`lines of ${tree}: ${count} of ${limits.lines[tree]}`);
+console.log(`functions in 10,000 tokens: ${figures.functionsPer10000Tokens}`);
+console.log(`functions of at most eight lines with one use: ${figures.functionsWithOneUse}`);
+console.log(`names of functions, types and classes in two files: ${figures.namesInTwoFiles}`);
+const modules = Object.entries(figures.tokens).map(([module, count]) => `${module} ${count}`);
+console.log(`tokens: ${modules.join(", ")}`);
 for (const [role, kinds] of Object.entries(limits.rowKinds))
   list(
     `row kinds, ${role}`,
@@ -35,11 +44,11 @@ console.log(`fields of deps (and what they hold): ${sizes.join(", ")}`);
 list("stores of other modules used", structure.foreignStores);
 list("cycles between folders", structure.folderCycles);
 list("imports that run up", structure.importsUp);
-list("files over 350 lines", structure.longFiles);
-list("functions over 60 lines", structure.longFunctions);
 
 const problems = problemsOf(structure, limits);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0)
-  console.error(`Make it smaller, or raise the limit in dev/structure.json and say why.`);
+  console.error(
+    `Make it smaller, or raise the limit in dev/structure.json (npm run check:structure -- --update) and say why.`,
+  );
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -3,18 +3,26 @@ import { dirname, join, relative, sep } from "node:path";
 import ts from "typescript";
 import { type DepsSize, depsSizesOf } from "./deps-leaves.ts";
 import { foreignStoresOf, programOf } from "./foreign-stores.ts";
+import { type Source, type SourceFigures, sourceFiguresOf } from "./source-figures.ts";
 
-const TREES = ["src", "test", "dev", "bench"] as const;
-const FILE_LINES_MAX = 350;
-const FUNCTION_LINES_MAX = 60;
+/** The figures of all sources that have a limit, and what each counts. */
+const COUNTED = [
+  ["functionsPer10000Tokens", "functions in 10,000 tokens"],
+  ["functionsWithOneUse", "functions of at most eight lines with one use"],
+  ["namesInTwoFiles", "names of functions, types and classes in two files"],
+] as const;
 /** Fields of what a module takes of the process, and what they hold. */
 const DEPS_MAX = 12;
 const MODULES = "src/shared/";
 
 /** What the tracked file of limits says. */
 export interface Limits {
-  /** All lines of `.ts` files, by tree. */
-  readonly lines: Readonly<Record<string, number>>;
+  /** What the sources of `src` may have at most, as `sourceFiguresOf` counts it. */
+  readonly functionsPer10000Tokens: number;
+  readonly functionsWithOneUse: number;
+  readonly namesInTwoFiles: number;
+  /** Tokens of the parsed sources, by module. */
+  readonly tokens: Readonly<Record<string, number>>;
   readonly queues: number;
   /** Every kind of row, by its role. A role's limit is the number of its kinds. */
   readonly rowKinds: Readonly<Record<string, readonly string[]>>;
@@ -26,7 +34,7 @@ export interface Limits {
 type Places = readonly string[];
 
 export interface Structure {
-  readonly lines: Readonly<Record<string, number>>;
+  readonly figures: SourceFigures;
   readonly rowKinds: Places;
   readonly queues: Places;
   /** What each interface named `…Deps` takes of the process. */
@@ -35,8 +43,6 @@ export interface Structure {
   readonly foreignStores: Places;
   readonly folderCycles: Places;
   readonly importsUp: Places;
-  readonly longFiles: Places;
-  readonly longFunctions: Places;
 }
 
 interface Import {
@@ -44,23 +50,13 @@ interface Import {
   readonly to: string;
 }
 
-interface Source {
-  readonly path: string;
-  readonly tree: ts.SourceFile;
-  readonly lines: number;
-}
-
-const linesOf = (text: string) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-
-function sourcesOf(root: string, tree: string): Source[] {
-  return globSync(`${tree}/**/*.ts`, { cwd: root })
+function sourcesOf(root: string): Source[] {
+  return globSync("src/**/*.ts", { cwd: root })
     .map((path) => path.split(sep).join("/"))
-    .filter((path) => !path.includes("node_modules/"))
     .sort()
     .map((path) => {
       const text = readFileSync(join(root, path), "utf8");
-      const parsed = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-      return { path, tree: parsed, lines: linesOf(text) };
+      return { path, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
     });
 }
 
@@ -133,22 +129,9 @@ function folderCyclesOf(imports: readonly Import[]): string[] {
   return [...new Set(groups.map((group) => group.sort().join(" ↔ ")))].sort();
 }
 
-function longFunctionsOf({ path, tree }: Source): string[] {
-  const found: string[] = [];
-  visit(tree, (node) => {
-    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return;
-    const line = (at: number) => tree.getLineAndCharacterOfPosition(at).line;
-    const [first, last] = [line(node.getStart()), line(node.end)];
-    if (last - first + 1 > FUNCTION_LINES_MAX) found.push(`${path}:${first + 1}`);
-  });
-  return found;
-}
-
 /** Measures the sources under a folder. `order`: the folders of `src/shared`, from the top down. */
 export function structureOf(root: string, order: readonly string[]): Structure {
-  const trees = TREES.map((tree) => [tree, sourcesOf(root, tree)] as const);
-  const lines = trees.map(([tree, all]) => [tree, all.reduce((sum, one) => sum + one.lines, 0)]);
-  const sources = trees.find(([tree]) => tree === "src")?.[1] ?? [];
+  const sources = sourcesOf(root);
   const program = programOf(root);
   const imports = sources.flatMap(importsOf);
   const across = imports.filter(({ from, to }) => {
@@ -158,7 +141,7 @@ export function structureOf(root: string, order: readonly string[]): Structure {
   const place = (path: string) => order.indexOf(moduleOf(path) ?? "");
   const told = ({ from, to }: Import) => `${from} -> ${to}`;
   return {
-    lines: Object.fromEntries(lines) as Readonly<Record<string, number>>,
+    figures: sourceFiguresOf(sources),
     rowKinds: argumentsOf(sources, "rowCodec", 0),
     queues: argumentsOf(sources, "worker", 0),
     deps: depsSizesOf(program, root),
@@ -168,23 +151,25 @@ export function structureOf(root: string, order: readonly string[]): Structure {
     ],
     folderCycles: folderCyclesOf(imports.filter(({ to }) => to.startsWith("src/"))),
     importsUp: across.filter(({ from, to }) => place(to) < place(from)).map(told),
-    longFiles: sources
-      .filter(({ lines: count }) => count > FILE_LINES_MAX)
-      .map(({ path, lines: count }) => `${path} (${count})`),
-    longFunctions: sources.flatMap(longFunctionsOf),
   };
 }
 
 /** Returns what is beyond the limits. */
 export function problemsOf(structure: Structure, limits: Limits): string[] {
-  const { lines, rowKinds, queues, deps } = structure;
+  const { figures, rowKinds, queues, deps } = structure;
   const leavesMax = (name: string) => limits.depsLeaves?.[name]?.max ?? DEPS_MAX;
   const none = (what: string, places: Places) => places.map((place) => `${what}: ${place}`);
   const known = new Set(Object.values(limits.rowKinds).flat());
   return [
-    ...Object.entries(lines)
-      .filter(([tree, count]) => count > (limits.lines[tree] ?? 0))
-      .map(([tree, count]) => `${tree} has ${count} lines of at most ${limits.lines[tree] ?? 0}`),
+    ...COUNTED.filter(([name]) => figures[name] > limits[name]).map(
+      ([name, what]) => `there are ${figures[name]} ${what}, of at most ${limits[name]}`,
+    ),
+    ...Object.entries(figures.tokens)
+      .filter(([module, count]) => count > (limits.tokens[module] ?? 0))
+      .map(
+        ([module, count]) =>
+          `${module} has ${count} tokens of at most ${limits.tokens[module] ?? 0}`,
+      ),
     ...(queues.length > limits.queues
       ? [`there are ${queues.length} queues of at most ${limits.queues}: ${queues.join(", ")}`]
       : []),
@@ -200,7 +185,5 @@ export function problemsOf(structure: Structure, limits: Limits): string[] {
     ...none("a store of another module is used", structure.foreignStores),
     ...none("folders import each other", structure.folderCycles),
     ...none("an import runs up", structure.importsUp),
-    ...none(`a file has more than ${FILE_LINES_MAX} lines`, structure.longFiles),
-    ...none(`a function has more than ${FUNCTION_LINES_MAX} lines`, structure.longFunctions),
   ];
 }

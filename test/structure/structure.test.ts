@@ -6,7 +6,10 @@ import { problemsOf, structureOf, type Limits, type Structure } from "../../dev/
 
 const ORDER = ["publishing", "billing", "runtime"];
 const LIMITS: Limits = {
-  lines: { src: 20, test: 1, dev: 1, bench: 1 },
+  functionsPer10000Tokens: 300,
+  functionsWithOneUse: 1,
+  namesInTwoFiles: 1,
+  tokens: { publishing: 100, billing: 30, runtime: 60, functions: 10, other: 0 },
   queues: 1,
   rowKinds: { lease: ["leg"], record: ["post"] },
 };
@@ -43,14 +46,12 @@ test("finds nothing in sound sources", () => {
   const structure = measured();
   expect(problemsOf(structure, LIMITS)).toEqual([]);
   expect(structure).toMatchObject({
-    lines: { src: 10, test: 1, dev: 0, bench: 0 },
+    figures: { functionsPer10000Tokens: 0, functionsWithOneUse: 0, namesInTwoFiles: 0 },
     rowKinds: ["leg", "post"],
     queues: ["PUBLISH_QUEUE"],
     foreignStores: [],
     folderCycles: [],
     importsUp: [],
-    longFiles: [],
-    longFunctions: [],
   });
   expect(structure.deps.get("BillingDeps")).toEqual({ fields: 2, leaves: 2 });
 });
@@ -61,8 +62,31 @@ const deps = (name: string, fields: number) =>
   `interface ${name} { ${Array.from({ length: fields }, (_, index) => `f${index}: 1;`).join(" ")} }`;
 
 test.each([
-  ["lines of src", { [OTHER]: "\n".repeat(11) }, "src has 21 lines of at most 20"],
-  ["lines of bench", { "bench/a.ts": "a\nb" }, "bench has 2 lines of at most 1"],
+  ["tokens", { [OTHER]: "f();".repeat(20) }, "runtime has 106 tokens of at most 60"],
+  [
+    "tokens of a new module",
+    { "src/shared/other/a.ts": "f();" },
+    "other has 5 tokens of at most 0",
+  ],
+  [
+    "functions",
+    { [OTHER]: "const f=()=>1;const g=()=>1;const h=()=>1" },
+    "functions in 10,000 tokens, of at most 300",
+  ],
+  [
+    "functions with one use",
+    { [OTHER]: "function f() {}\nfunction g() {}\nf();\ng();\nfunction i() {}" },
+    "there are 2 functions of at most eight lines with one use, of at most 1",
+  ],
+  [
+    "names in two files",
+    {
+      [OTHER]: "type A = 1;\nclass B {}\nfunction c() {}",
+      "src/shared/billing/other.ts": "interface A {}\nfunction c() {}",
+      "src/shared/networks/bluesky/other.ts": "class B {}",
+    },
+    "there are 2 names of functions, types and classes in two files, of at most 1",
+  ],
   ["queues", { [OTHER]: "worker(OTHER_QUEUE, {})" }, "there are 2 queues of at most 1"],
   ["deps", { [OTHER]: deps("NewDeps", 13) }, "NewDeps has 13 fields of at most 12"],
   ["row kinds", { [OTHER]: 'rowCodec("new", {})' }, 'the row kind "new" has no role'],
@@ -72,7 +96,6 @@ test.each([
 
 const USING = "src/shared/publishing/using.ts";
 const up = 'import "../publishing/read/b.ts";';
-const long = `export function f() {\n${"g();\n".repeat(59)}}`;
 
 test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
   [
@@ -112,8 +135,6 @@ test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
     { [OTHER]: 'await import("../billing/wallet.ts");' },
     `${OTHER} -> src/shared/billing/wallet.ts`,
   ],
-  ["longFiles", { [OTHER]: "\n".repeat(351) }, `${OTHER} (351)`],
-  ["longFunctions", { [OTHER]: long }, `${OTHER}:1`],
 ])("counts and refuses %s", (figure, changed, place) => {
   const structure = measured(changed);
   expect(structure[figure]).toEqual([place]);

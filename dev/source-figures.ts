@@ -1,0 +1,100 @@
+import ts from "typescript";
+
+export interface Source {
+  readonly path: string;
+  readonly tree: ts.SourceFile;
+}
+
+/** What the sources of a tree are made of. */
+export interface SourceFigures {
+  /** Functions, methods and nested functions that have a name. */
+  readonly functionsPer10000Tokens: number;
+  /** Top-level functions and private methods of at most eight lines that are named once besides their declaration. */
+  readonly functionsWithOneUse: number;
+  /** Names of top-level functions, types and classes that are declared in two files outside the networks' folders. */
+  readonly namesInTwoFiles: number;
+  /** Tokens of the parsed sources by module, a folder of `src/shared` or of `src`. */
+  readonly tokens: Readonly<Record<string, number>>;
+}
+
+const SHORT_LINES_MAX = 8;
+/** Networks name the members of their contract alike on purpose. */
+const NETWORK = /\/networks\/(facebook|instagram|linkedin|bluesky|mastodon|graph)\//;
+
+const moduleOf = (path: string) => path.replace(/^src\/(shared\/)?/, "").split("/")[0] ?? path;
+
+/** A function, method or getter with a name, and where it is. */
+interface NamedFunction {
+  readonly name: ts.Identifier | ts.PrivateIdentifier;
+  readonly whole: ts.Node;
+  readonly isMethod: boolean;
+}
+
+function namedFunctionOf(node: ts.Node): NamedFunction | undefined {
+  if (ts.isFunctionDeclaration(node) && node.name !== undefined && node.body !== undefined)
+    return { name: node.name, whole: node, isMethod: false };
+  if (
+    ts.isVariableDeclaration(node) &&
+    ts.isIdentifier(node.name) &&
+    node.initializer !== undefined &&
+    (ts.isArrowFunction(node.initializer) || ts.isFunctionExpression(node.initializer))
+  )
+    return { name: node.name, whole: node.parent.parent, isMethod: false };
+  if (
+    (ts.isMethodDeclaration(node) || ts.isGetAccessor(node)) &&
+    node.body !== undefined &&
+    (ts.isIdentifier(node.name) || ts.isPrivateIdentifier(node.name))
+  )
+    return { name: node.name, whole: node, isMethod: true };
+  return undefined;
+}
+
+const isImported = ({ parent }: ts.Node) =>
+  ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent);
+
+/** Counts what the sources are made of. */
+export function sourceFiguresOf(sources: readonly Source[]): SourceFigures {
+  const tokens: Record<string, number> = {};
+  const uses = new Map<string, number>();
+  const declaredIn = new Map<string, Set<string>>();
+  const shortOnes: string[] = [];
+  let functions = 0;
+  for (const { path, tree } of sources) {
+    const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
+    let count = 0;
+    const declare = (name: string) => {
+      if (!NETWORK.test(path)) declaredIn.set(name, (declaredIn.get(name) ?? new Set()).add(path));
+    };
+    const visit = (node: ts.Node) => {
+      if (node.getChildCount(tree) === 0 && node.kind !== ts.SyntaxKind.EndOfFileToken) count += 1;
+      if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && !isImported(node))
+        uses.set(node.text, (uses.get(node.text) ?? 0) + 1);
+      const named = namedFunctionOf(node);
+      if (named !== undefined) {
+        const { name, whole, isMethod } = named;
+        const isTop = whole.parent === tree;
+        const lines = lineAt(whole.getEnd()) - lineAt(whole.getStart(tree)) + 1;
+        functions += 1;
+        if (isTop) declare(name.text);
+        const isPrivate = isMethod && ts.isPrivateIdentifier(name);
+        if ((isTop || isPrivate) && lines <= SHORT_LINES_MAX) shortOnes.push(name.text);
+      }
+      if (ts.isClassDeclaration(node) && node.name !== undefined) declare(node.name.text);
+      if (
+        node.parent === tree &&
+        (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
+      )
+        declare(node.name.text);
+      node.getChildren(tree).forEach(visit);
+    };
+    visit(tree);
+    tokens[moduleOf(path)] = (tokens[moduleOf(path)] ?? 0) + count;
+  }
+  const all = Object.values(tokens).reduce((sum, count) => sum + count, 0);
+  return {
+    functionsPer10000Tokens: Math.round((100_000 * functions) / Math.max(1, all)) / 10,
+    functionsWithOneUse: shortOnes.filter((name) => uses.get(name) === 2).length,
+    namesInTwoFiles: [...declaredIn.values()].filter((files) => files.size > 1).length,
+    tokens,
+  };
+}
