@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { quotable } from "../../src/shared/mail/quotable.ts";
 import { outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { tokenIn } from "../setup/mail.ts";
 import { startRelay } from "../setup/relay.ts";
@@ -87,31 +86,5 @@ describe("an invitation by mail", () => {
     expect(joined.body.data.user.emailVerified).toBe(true);
     const { body } = await mailed.relay.call("GET", "/v1/users", { session: owner.session });
     expect(body.data.map((user: { email: string }) => user.email)).toEqual([email, owner.email]);
-  });
-});
-
-describe("a name in a mail", () => {
-  test.each([
-    ["Corner Bakery", "Corner Bakery"],
-    ["  Two\r\nlines\u0007 ", "Two lines"],
-    ["St. John's, No. 7", "St. John's, No. 7"],
-    ["Version 2.0", "Version 2.0"],
-    ["x".repeat(61), `${"x".repeat(59)}…`],
-    ["right\u202eto left", "rightto left"],
-  ])("%j is quoted as %j", (name, quoted) => {
-    expect(quotable(name)).toBe(quoted);
-  });
-
-  test.each([
-    "https://evil.example",
-    "mail me@here",
-    "WWW.evil",
-    "evil.example",
-    "ünı.example",
-    "http:\u202e//203.0.113.5/",
-    "evil\u0007.example",
-    "",
-  ])("%j is left out", (name) => {
-    expect(quotable(name)).toBeUndefined();
   });
 });

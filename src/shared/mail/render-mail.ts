@@ -47,6 +47,7 @@ function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
+        <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no" />
         <title>${subject}</title>
       </head>
       <body style="margin:0;padding:24px 16px;overflow-wrap:anywhere;${new Markup(FONT)}">
