@@ -11,6 +11,7 @@ import {
   networkLimits,
   networkOptions,
   networkRules,
+  publicAnswers,
   rateCard,
 } from "./guide-tables.ts";
 import { HOST_SETTINGS } from "./host-settings.ts";
@@ -80,6 +81,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     "leg errors": legErrors,
     "delivery errors": deliveryErrors,
   },
+  "docs/local.md": { "public answers": publicAnswers },
   "docs/reference/network-limits.md": {
     limits: networkLimits,
     servers: mastodonServers,

@@ -13,6 +13,7 @@ import type { Network } from "../src/shared/networks/contract/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
 import { type Keys, TRAITS } from "../src/shared/networks/mastodon/servers.ts";
+import { PUBLIC_ANSWERS } from "./networks/public-answers.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 const code = (text: string) => `\`${text}\``;
@@ -41,6 +42,17 @@ export function legErrors(): string {
     retryable ? "yes" : "no",
   ]);
   return markdownTable(["Code", "Cause", "What to do", "Retry unchanged?"], rows);
+}
+
+/** What the sandbox answers when a word asks for it. */
+export function publicAnswers(): string {
+  const rows = PUBLIC_ANSWERS.map(({ network, name, meaning, source }) => [
+    network,
+    code(`[answer:${name}]`),
+    meaning,
+    source.startsWith("https://") ? `<${source}>` : source,
+  ]);
+  return markdownTable(["Network", "Word", "Answer", "Source"], rows);
 }
 
 export function deliveryErrors(): string {

@@ -1,3 +1,5 @@
+import { findPublicAnswer } from "./public-answers.ts";
+
 /** What a request is to suffer, from magic words in its text and from switched-on faults. */
 export interface Plan {
   readonly delayMs: number;
@@ -11,6 +13,8 @@ export interface Plan {
   readonly failure: string | undefined;
   /** Polls that uploaded media needs before it is ready. */
   readonly processing: number | undefined;
+  /** Name of a public answer. */
+  readonly answer: string | undefined;
 }
 
 export const NO_FAULTS: Plan = {
@@ -20,6 +24,7 @@ export const NO_FAULTS: Plan = {
   refusalAfter: undefined,
   failure: undefined,
   processing: undefined,
+  answer: undefined,
 };
 
 export interface FaultSwitch {
@@ -28,6 +33,8 @@ export interface FaultSwitch {
   readonly route: string;
   /** A magic word without its brackets. */
   readonly fault: string;
+  /** Hits the calls of this account alone. */
+  readonly account?: string | undefined;
   times: number;
 }
 
@@ -146,7 +153,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
 ];
 
 const WORD =
-  /\[((?:fail|refuse-after):[a-z_]{1,40}(?::\d{1,4})?|(?:drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::\d{1,4})?)\]/g;
+  /\[((?:fail|refuse-after):[a-z_]{1,40}(?::\d{1,4})?|answer:[a-z0-9-]{1,40}(?::\d{1,4})?|(?:drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::\d{1,4})?)\]/g;
 const SLOW_SECONDS = 3;
 const SLOW_SECONDS_MAX = 60;
 const PROCESSING_MAX = 100;
@@ -167,7 +174,8 @@ function parseCount(text: string | undefined, fallback: number, max: number): nu
 
 function parseFault(word: string): Fault {
   const [kind = "", first, second] = word.split(":");
-  if (kind === "fail") return { kind, detail: first, times: parseCount(second, Infinity, 1000) };
+  if (kind === "fail" || kind === "answer")
+    return { kind, detail: first, times: parseCount(second, Infinity, 1000) };
   if (kind === "refuse-after") return { kind, detail: first, times: parseCount(second, 1, 1000) };
   if (kind === "slow" || kind === "processing") return { kind, detail: first, times: Infinity };
   return { kind, detail: undefined, times: parseCount(first, 1, 1000) };
@@ -191,6 +199,8 @@ function applied(plan: Plan, fault: Fault): Plan {
       return { ...plan, after: "hang" };
     case "slow":
       return { ...plan, delayMs: parseCount(fault.detail, SLOW_SECONDS, SLOW_SECONDS_MAX) * 1000 };
+    case "answer":
+      return { ...plan, answer: fault.detail };
     case "processing":
       return { ...plan, processing: parseCount(fault.detail, 1, PROCESSING_MAX) };
     default:
@@ -198,9 +208,23 @@ function applied(plan: Plan, fault: Fault): Plan {
   }
 }
 
-/** Whether the text is a magic word without its brackets. */
-function isFault(text: string): boolean {
+/** Whether the text is a magic word of the network without its brackets. */
+function isFault(network: string, text: string): boolean {
+  const { kind, detail = "" } = parseFault(text);
+  if (kind === "answer" && findPublicAnswer(network, detail) === undefined) return false;
   return [...`[${text}]`.matchAll(WORD)].length === 1;
+}
+
+interface Target {
+  readonly network: string;
+  readonly route: string;
+  /** Makes the attempts at one post countable. */
+  readonly who: string;
+  readonly account: string;
+}
+
+function wordsOf(text = ""): (Fault & { readonly word: string })[] {
+  return [...text.matchAll(WORD)].map(([, word = ""]) => ({ ...parseFault(word), word }));
 }
 
 export class FaultBook {
@@ -209,7 +233,8 @@ export class FaultBook {
 
   /** Hits the next `times` requests to the route, whatever they say. Throws when the fault is no magic word. */
   switchOn(fault: FaultSwitch): void {
-    if (!isFault(fault.fault)) throw new Error(`"${fault.fault}" is no fault of the sandbox`);
+    if (!isFault(fault.network, fault.fault))
+      throw new Error(`"${fault.fault}" is no fault of the sandbox`);
     if (this.#switches.length >= SWITCHES_MAX) throw new Error("too many faults are switched on");
     this.#switches.push({ ...fault });
   }
@@ -223,21 +248,38 @@ export class FaultBook {
     this.#hits.clear();
   }
 
-  /** What this attempt suffers. `who` and the key make the attempts at one post countable; every call counts as one. */
+  /**
+   * What this attempt suffers. `who` and the key make the attempts at one post countable; every call counts as one.
+   * `about` is the text of the post that the call is about, in which public answers are looked for.
+   */
   plan(
-    target: { network: string; route: string; who: string },
-    magic: { text: string; key: string } | undefined,
+    target: Target,
+    magic: { readonly text: string; readonly key: string } | undefined,
+    about = magic?.text,
   ): Plan {
     let plan = NO_FAULTS;
-    for (const [, word = ""] of (magic?.text ?? "").matchAll(WORD)) {
-      const fault = parseFault(word);
-      const id = [target.network, target.route, target.who, magic?.key, magic?.text, word].join(
-        "\n",
-      );
+    const suffered = [
+      ...wordsOf(magic?.text).filter(({ kind }) => kind !== "answer"),
+      ...wordsOf(about).filter(
+        ({ kind, detail = "" }) =>
+          kind === "answer" &&
+          findPublicAnswer(target.network, detail)?.routes.includes(target.route) === true,
+      ),
+    ];
+    for (const fault of suffered) {
+      const id = [
+        target.network,
+        target.route,
+        target.who,
+        magic?.key,
+        magic?.text ?? about,
+        fault.word,
+      ].join("\n");
       if (this.#count(id) <= fault.times) plan = applied(plan, fault);
     }
     for (const fault of this.#switches) {
       if (fault.network !== target.network || !["*", target.route].includes(fault.route)) continue;
+      if ((fault.account ?? target.account) !== target.account) continue;
       fault.times -= 1;
       plan = applied(plan, parseFault(fault.fault));
     }

@@ -2,6 +2,7 @@ import { FAILURE_MODES } from "./faults.ts";
 import { ICON, escapeHtml } from "./html.ts";
 import type { PublishedPost, SandboxNetwork } from "./network.ts";
 import { pageStyle } from "./page-style.ts";
+import { PUBLIC_ANSWERS } from "./public-answers.ts";
 import { postCard } from "./post-card.ts";
 import { MEDIA_HOST, SAMPLES } from "./sample-media.ts";
 
@@ -46,6 +47,17 @@ function magicWords(): string {
   return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post or of a first comment, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
 }
 
+function publicAnswers(networks: readonly SandboxNetwork[]): string {
+  const lists = networks.map(({ name, title }) => {
+    const rows = PUBLIC_ANSWERS.filter(({ network }) => network === name).map(
+      (answer) =>
+        `<dt><code>[answer:${escapeHtml(answer.name)}]</code></dt><dd>${escapeHtml(answer.meaning)}</dd>`,
+    );
+    return `<h3>${escapeHtml(title)}</h3><dl>${rows.join("")}</dl>`;
+  });
+  return `<section class="help"><h2>Public answers</h2><p>What the networks really answered to others. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
+}
+
 function samples(): string {
   const rows = SAMPLES.map(
     ({ path, what }) =>
@@ -70,7 +82,7 @@ export function frontPage(
     "Sandbox networks",
     isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
     `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Hold still</a>'}</p></header>
-<main><div class="feeds">${feeds.join("")}</div><div class="helps">${logIns(networks)}${magicWords()}${samples()}</div></main>
+<main><div class="feeds">${feeds.join("")}</div><div class="helps">${logIns(networks)}${magicWords()}${publicAnswers(networks)}${samples()}</div></main>
 <footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/removed">removed posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );
 }

@@ -21,6 +21,8 @@ export interface Route {
   /** Failures that the route plays itself because they show later than its own answer. */
   readonly playsFailures?: readonly string[];
   magic?(exchange: Exchange): MagicText | undefined | Promise<MagicText | undefined>;
+  /** Text of the post that the call is about, where that is not what `magic` returns. Public answers are asked for there. */
+  about?(exchange: Exchange): string | undefined;
   run(exchange: Exchange, plan: Plan): Answer | Promise<Answer>;
 }
 

@@ -71,7 +71,8 @@ function switchFault(workings: Workings, exchange: Exchange): Answer {
     const names = [...new Set(known.routes.map(({ name }) => name))];
     if (route !== "*" && !names.includes(route))
       throw new Error(`"${route}" is no route of ${network}: ${names.join(", ")}`);
-    workings.faults.switchOn({ network, route, fault: text(given, "fault"), times });
+    const account = given["account"] === undefined ? undefined : text(given, "account");
+    workings.faults.switchOn({ network, route, fault: text(given, "fault"), account, times });
     return workings.faults.switches();
   });
 }

@@ -6,6 +6,7 @@ import { Refusal, htmlPage, json } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { NO_FAULTS } from "./faults.ts";
 import type { FaultBook, Plan } from "./faults.ts";
+import { findPublicAnswer } from "./public-answers.ts";
 import { postPage } from "./front-page.ts";
 import type { PublishedPost, SandboxNetwork, Site } from "./network.ts";
 import { redactedPath } from "./request-log.ts";
@@ -103,21 +104,27 @@ async function suffer(
   const { failure } = plan;
   if (failure !== undefined && match.route.playsFailures?.includes(failure) !== true)
     return answerFate(network.failure(failure, exchange), `played ${failure}`);
-  const answer = await run(match, exchange, plan);
+  const effect = () => run(match, exchange, plan);
+  const known = findPublicAnswer(network.name, plan.answer ?? "");
+  const account = network.accountOf(exchange);
+  const answer =
+    known === undefined ? await effect() : await known.play({ exchange, account, effect });
   if (plan.after === "drop") return { kind: "drop", note: "cut after the effect" };
   if (plan.after === "hang") return { kind: "hang", note: "never answered, after the effect" };
   if (plan.after === "html") return answerFate(htmlPage(502, BAD_GATEWAY), "after the effect");
   if (plan.refusalAfter !== undefined)
     return answerFate(network.failure(plan.refusalAfter, exchange), "refused after the effect");
-  return answerFate(answer);
+  return answerFate(answer, known === undefined ? null : `answered ${known.name}`);
 }
 
 async function fateOf(served: Served, match: Match, exchange: Exchange): Promise<Fate> {
   const { site, route } = match;
   if (!isNetwork(site)) return answerFate(await run(match, exchange, NO_FAULTS));
+  const account = site.accountOf(exchange);
   const plan = served.faults.plan(
-    { network: site.name, route: route.name, who: `${exchange.host} ${site.accountOf(exchange)}` },
+    { network: site.name, route: route.name, who: `${exchange.host} ${account}`, account },
     await route.magic?.(exchange),
+    route.about?.(exchange),
   );
   return suffer(site, match, exchange, plan);
 }

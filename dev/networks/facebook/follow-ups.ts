@@ -87,6 +87,13 @@ function postOf({ posts, videos }: FacebookState, id: string): Post | undefined 
   return posts.get(videos.get(id)?.postId ?? id);
 }
 
+/** Text of a post that was removed, by its own id, that of its photo or that of its video. */
+export function removedText({ photos, removed }: FacebookState, id: string): string | undefined {
+  const postId = photos.get(id)?.postId ?? id;
+  return [...removed.values()].find((post) => post.id === postId || post.url.endsWith(`/${id}/`))
+    ?.text;
+}
+
 /** Photos stay in the page's album when their post goes, and a video's post goes with the video. */
 function remove(shared: FacebookShared, exchange: Exchange): Answer {
   const { state } = shared;
@@ -113,6 +120,10 @@ export function followUpRoutes(shared: FacebookShared): Route[] {
     route("GET /{id}/comments", "comments", (exchange) => list(shared, exchange)),
     route("DELETE /{id}", "remove", (exchange) => remove(shared, exchange), {
       magic: ({ params }) => removalWords(postOf(shared.state, params["id"] ?? "")?.message ?? ""),
+      about: ({ params }) => {
+        const id = params["id"] ?? "";
+        return postOf(shared.state, id)?.message ?? removedText(shared.state, id);
+      },
     }),
   ];
 }

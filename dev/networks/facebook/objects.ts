@@ -4,7 +4,9 @@ import { noSuchObject } from "../graph/errors.ts";
 import { project } from "../graph/fields.ts";
 import type { GraphNode } from "../graph/fields.ts";
 import { readParameters, textParameter } from "../graph/parameters.ts";
+import { route } from "../network.ts";
 import type { Route } from "../network.ts";
+import { removedText } from "./follow-ups.ts";
 import { authorize, missingPermission, mayUse, namedId } from "./access.ts";
 import type { Speaker } from "./access.ts";
 import { pageNode, photoNode, postNode, userNode, videoNode } from "./nodes.ts";
@@ -72,6 +74,8 @@ function read(shared: FacebookShared, exchange: Exchange): Answer {
 /** Anything by its id. */
 export function objectRoutes(shared: FacebookShared): Route[] {
   return [
-    { method: "GET", path: "/{id}", name: "object", run: (exchange) => read(shared, exchange) },
+    route("GET /{id}", "object", (exchange) => read(shared, exchange), {
+      about: ({ params }) => removedText(shared.state, params["id"] ?? ""),
+    }),
   ];
 }

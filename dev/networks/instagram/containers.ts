@@ -193,6 +193,7 @@ export function containerRoutes(shared: InstagramShared): Route[] {
         const text = texts.join("\n");
         return { text: creationWords(text), key: text };
       },
+      about: (exchange) => textParameter(readParameters(exchange), "caption"),
     }),
   ];
 }

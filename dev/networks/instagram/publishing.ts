@@ -185,17 +185,23 @@ export function publishingRoutes(shared: InstagramShared): Route[] {
     name: string,
     run: (shared: InstagramShared, exchange: Exchange) => Answer,
   ): Route => route(`GET ${path}`, name, (exchange) => run(shared, exchange));
+  const captionOf = (id = ""): string => {
+    const { containers, media } = shared.state;
+    return containers.get(media.get(id)?.containerId ?? id)?.sentCaption ?? "";
+  };
+  const published = (exchange: Exchange): string =>
+    captionOf(textParameter(readParameters(exchange), "creation_id"));
   return [
     route("POST /{id}/media_publish", "mediaPublish", (exchange) => publish(shared, exchange), {
       magic: (exchange) => {
-        const id = textParameter(readParameters(exchange), "creation_id") ?? "";
-        const caption = shared.state.containers.get(id)?.sentCaption ?? "";
+        const caption = published(exchange);
         return { text: publishWords(caption), key: caption };
       },
+      about: published,
     }),
     get("/{id}/media", "mediaList", list),
     get("/{id}/stories", "stories", listStories),
     get("/{id}/content_publishing_limit", "contentPublishingLimit", publishingLimit),
-    get("/{id}", "object", read),
+    { ...get("/{id}", "object", read), about: ({ params }) => captionOf(params["id"]) },
   ];
 }
