@@ -214,7 +214,7 @@ const CHANGES: readonly (readonly [
     "a user logged out",
     call("POST", () => "/v1/auth/logout"),
     bySession,
-    ["401 invalid_credentials", "401 invalid_credentials"],
+    ["401 session_expired", "401 session_expired"],
   ],
 ];
 
@@ -243,7 +243,7 @@ describe("cached rows allow nothing in the next request once it was answered tha
     const changed = await office.call("POST", "/v1/auth/password", { session: token, body });
     expect(changed.status).toBeLessThan(300);
     expect(outcomeOf(await publish(branch, customer, bySession(customer)))).toBe(
-      "401 invalid_credentials",
+      "401 session_expired",
     );
   });
 

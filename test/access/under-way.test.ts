@@ -75,7 +75,8 @@ interface Way {
 }
 
 const REVOKED = "401 api_key_revoked";
-const GONE = "401 invalid_credentials";
+const DELETED = "401 invalid_credentials";
+const ENDED = "401 session_expired";
 
 const OF_ADMIN_KEYS: Readonly<Record<string, Way>> = {
   "its key was revoked": {
@@ -86,7 +87,7 @@ const OF_ADMIN_KEYS: Readonly<Record<string, Way>> = {
   "its key was deleted": {
     as: "admin",
     take: byOwner("DELETE", ({ admin }) => `/v1/keys/${admin.id}`),
-    told: GONE,
+    told: DELETED,
     isUnknown: true,
   },
   "the key that made its key was revoked, with what it made": {
@@ -111,13 +112,13 @@ const OF_SESSIONS: Readonly<Record<string, Way>> = {
   "its user was removed": {
     as: "session",
     take: byOwner("DELETE", ({ colleague }) => `/v1/users/${colleague.id}`),
-    told: GONE,
+    told: ENDED,
   },
   "its user logged out": {
     as: "session",
     take: ({ colleague }) =>
       office.call("POST", "/v1/auth/logout", { session: colleague.elsewhere }),
-    told: GONE,
+    told: ENDED,
   },
   "its user changed the password": {
     as: "session",
@@ -126,7 +127,7 @@ const OF_SESSIONS: Readonly<Record<string, Way>> = {
         session: colleague.elsewhere,
         body: { currentPassword: PASSWORD, newPassword: "a password that was changed" },
       }),
-    told: GONE,
+    told: ENDED,
   },
   "the platform of its user was suspended": {
     as: "session",

@@ -21,7 +21,7 @@ const session: ConnectSession = {
   applicationId: "app_1",
   profileId: "prf_1",
   createdBy: { kind: "api_key", id: "key_1" },
-  grantedBy: null,
+  makers: [],
   status: "open",
   networks: ["bluesky", "mastodon"],
   returnUrl: "https://app.test/back?a=1&status=mine#part",

@@ -72,9 +72,12 @@ async function aColleague() {
   const email = `colleague-${colleagues}@session-origin.example.com`;
   const body = { email, password: PASSWORD };
   const { id } = dataOf(await world.relay.call("POST", "/v1/users", { session, body }));
-  const { token } = dataOf(await world.relay.call("POST", "/v1/auth/login", { body }));
+  const another = async (): Promise<CallOptions> => {
+    const { token } = dataOf(await world.relay.call("POST", "/v1/auth/login", { body }));
+    return { session: token };
+  };
   const remove = () => take("DELETE", `/v1/users/${id}`, { session });
-  return { call: { session: token } as CallOptions, remove };
+  return { call: await another(), another, id, remove };
 }
 
 /** A restricted key that may act for the profile by a grant alone. */
@@ -117,6 +120,42 @@ const ORIGINS: Readonly<Record<string, () => Promise<Made>>> = {
   "a key under a grant whose minting user is removed": async () => {
     const { call, remove } = await aColleague();
     return { call: await withGrant(call), end: remove };
+  },
+  "a user who logs out everywhere": async () => {
+    const { call, another } = await aColleague();
+    return { call, end: async () => take("POST", "/v1/auth/logout", await another()) };
+  },
+  "a user who ends that session alone, and ends others after it has expired": async () => {
+    const { call, another } = await aColleague();
+    const body = { everywhere: false };
+    const end = async () => {
+      await take("POST", "/v1/auth/logout", { ...call, body });
+      world.relay.advance(DAY);
+      await take("POST", "/v1/auth/logout", { ...(await another()), body });
+    };
+    return { call, end };
+  },
+  "a user who changes the password in another session": async () => {
+    const { call, another } = await aColleague();
+    const body = { currentPassword: PASSWORD, newPassword: "violet marmot 7 teacups" };
+    return {
+      call,
+      end: async () => take("POST", "/v1/auth/password", { ...(await another()), body }),
+    };
+  },
+  "a user who sets a password with a reset link": async () => {
+    const { call, id } = await aColleague();
+    const path = `/v1/admin/platforms/${owner.application.platform.id}/users/${id}/reset-link`;
+    const made = { operator: ["Admin"], body: {} };
+    const { url } = dataOf(await world.relay.call("POST", path, made));
+    const token = new URL(url).searchParams.get("token");
+    const body = { token, newPassword: "violet marmot 7 teacups" };
+    return { call, end: () => take("POST", "/v1/auth/reset/confirm", { body }) };
+  },
+  "a key under a grant whose minting session is ended": async () => {
+    const { call } = await aColleague();
+    const end = () => take("POST", "/v1/auth/logout", { ...call, body: { everywhere: false } });
+    return { call: await withGrant(call), end };
   },
   "a user who is removed": async () => {
     const { call, remove } = await aColleague();
@@ -217,13 +256,49 @@ describe("a session whose origin goes while an account is being linked", () => {
   );
 });
 
+test("a user who logs out while an account is being linked links none", async () => {
+  const { call } = await aColleague();
+  const { connectUrl } = await start(call);
+  const browser = new Browser(world);
+  const page = await browser.get(connectUrl);
+  let ended = false;
+  world.intercept(async (request, send) => {
+    const answer = await send(request);
+    if (request.url.includes("createSession") && !ended) {
+      ended = true;
+      await take("POST", "/v1/auth/logout", call);
+    }
+    return answer;
+  });
+  const answer = await browser.submit(page, "bluesky", BLUESKY);
+  expect([ended, answer.status]).toEqual([true, 410]);
+  expect(await connections()).toEqual([]);
+});
+
 describe("a session stays open", () => {
-  test("a session stays open after its user has logged out everywhere", async () => {
-    const { call } = await aColleague();
+  test("a session stays open after another session of its user was ended alone", async () => {
+    const { call, another } = await aColleague();
     const made = await start(call);
-    await take("POST", "/v1/auth/logout", call);
+    const body = { everywhere: false };
+    await take("POST", "/v1/auth/logout", { ...(await another()), body });
     expect((await new Browser(world).get(made.connectUrl)).status).toBe(200);
     expect(await openIds()).toEqual([made.id]);
+  });
+
+  test("a session stays open after its user's session has expired", async () => {
+    const { call } = await aColleague();
+    const made = await start(call);
+    world.relay.advance(DAY);
+    expect(outcomeOf(await world.relay.call("GET", "/v1/me", call))).toBe("401 session_expired");
+    expect((await new Browser(world).get(made.connectUrl)).status).toBe(200);
+  });
+
+  test("a session stays open after the session that started it has changed the password", async () => {
+    const { call } = await aColleague();
+    const made = await start(call);
+    const body = { currentPassword: PASSWORD, newPassword: "violet marmot 7 teacups" };
+    await take("POST", "/v1/auth/password", { ...call, body });
+    expect((await new Browser(world).get(made.connectUrl)).status).toBe(200);
   });
 
   test("a session stays open after the grant has expired under which it was started", async () => {

@@ -208,8 +208,8 @@ describe("logging out", () => {
     const { status, body } = await relay.call("POST", "/v1/auth/logout", { session: mine.session });
     expect([status, body]).toEqual([204, undefined]);
 
-    expect(await statusWith(mine.session, instance)).toBe("401 invalid_credentials");
-    expect(await statusWith(second, instance)).toBe("401 invalid_credentials");
+    expect(await statusWith(mine.session, instance)).toBe("401 session_expired");
+    expect(await statusWith(second, instance)).toBe("401 session_expired");
     expect(await statusWith(other.session, instance)).toBe("ok");
     const again = (await logIn(mine.email)).body.data.token;
     expect(await statusWith(again, instance)).toBe("ok");
@@ -301,13 +301,18 @@ describe("session tokens", () => {
     ["an issue time in the future", { issuedIn: 120 }],
     ["a version as text", { claims: { tv: "1" } }],
     ["a version that was not issued yet", { claims: { tv: 2 } }],
-    ["an unknown user", { claims: { sub: `usr_${"0".repeat(26)}` } }],
-    ["another platform", { claims: { plt: `plt_${"0".repeat(26)}` } }],
     ["a user id that is none", { claims: { sub: "P" } }],
     ["a platform id that is none", { claims: { plt: "platforms" } }],
   ];
   test.each(forgeries)("session tokens with %s are refused", async (_name, forgery) => {
     expect(await statusWith(await forge(forgery))).toBe("401 invalid_credentials");
+  });
+
+  test.each<[string, Forgery]>([
+    ["a user", { claims: { sub: `usr_${"0".repeat(26)}` } }],
+    ["a platform", { claims: { plt: `plt_${"0".repeat(26)}` } }],
+  ])("session tokens of %s that is gone have ended", async (_name, forgery) => {
+    expect(await statusWith(await forge(forgery))).toBe("401 session_expired");
   });
 
   test("session tokens that run longer than we ever issue are refused", async () => {

@@ -28,6 +28,7 @@ const sessionWith = async (session: string, on: Relay = relay) =>
   outcomeOf(await on.call("GET", "/v1/users", { session }));
 
 const REFUSED = "401 invalid_credentials";
+const ENDED = "401 session_expired";
 
 describe("changing the password", () => {
   test("makes the new one the only one", async () => {
@@ -43,7 +44,7 @@ describe("changing the password", () => {
     const second = dataOf(await logIn(mine.email)).token;
     expect(await sessionWith(second, instance)).toBe("200");
     expect(outcomeOf(await change(mine.session))).toBe("204");
-    expect(await sessionWith(second, instance)).toBe(REFUSED);
+    expect(await sessionWith(second, instance)).toBe(ENDED);
     expect(await sessionWith(mine.session, instance)).toBe("200");
     expect(await sessionWith(other.session, instance)).toBe("200");
   });
@@ -55,7 +56,7 @@ describe("changing the password", () => {
     expect(await sessionWith(session)).toBe("200");
     const back = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
     expect(outcomeOf(await change(second, back))).toBe("204");
-    expect(await sessionWith(session)).toBe(REFUSED);
+    expect(await sessionWith(session)).toBe(ENDED);
     expect(await sessionWith(second)).toBe("200");
   });
 
@@ -66,8 +67,8 @@ describe("changing the password", () => {
     expect(outcomeOf(await change(session, back))).toBe("204");
     const second = dataOf(await logIn(email)).token;
     await relay.call("POST", "/v1/auth/logout", { session: second });
-    expect(await sessionWith(session)).toBe(REFUSED);
-    expect(await sessionWith(second)).toBe(REFUSED);
+    expect(await sessionWith(session)).toBe(ENDED);
+    expect(await sessionWith(second)).toBe(ENDED);
   });
 
   test("needs the current one, and answers a wrong one like a log-in does", async () => {
@@ -128,12 +129,12 @@ describe("changing the password", () => {
       change(session, { newPassword: wanted[0] }),
       change(second, { newPassword: wanted[1] }, instance),
     ]);
-    expect(answers.map(outcomeOf).sort()).toEqual(["204", REFUSED]);
+    expect(answers.map(outcomeOf).sort()).toEqual(["204", ENDED]);
     const isFirst = answers[0]?.status === 204;
     expect(outcomeOf(await logIn(email, wanted[isFirst ? 0 : 1]))).toBe("200");
     expect(outcomeOf(await logIn(email, wanted[isFirst ? 1 : 0]))).toBe(REFUSED);
     expect(await sessionWith(isFirst ? session : second)).toBe("200");
-    expect(await sessionWith(isFirst ? second : session)).toBe(REFUSED);
+    expect(await sessionWith(isFirst ? second : session)).toBe(ENDED);
   });
 
   test("no log-in with the old one outlives it, however the two meet", async () => {
@@ -147,7 +148,7 @@ describe("changing the password", () => {
     expect(changed.status).toBe(204);
     for (const { status, body } of answers) {
       expect([200, 401, 429]).toContain(status);
-      if (status === 200) expect(await sessionWith(body.data.token)).toBe(REFUSED);
+      if (status === 200) expect(await sessionWith(body.data.token)).toBe(ENDED);
     }
     expect(await sessionWith(session)).toBe("200");
   });

@@ -180,7 +180,7 @@ describe("removing staff", () => {
 
     for (const on of [relay, instance]) {
       const refused = await on.call("GET", "/v1/users", { session: colleague.session });
-      expect(outcomeOf(refused)).toBe("401 invalid_credentials");
+      expect(outcomeOf(refused)).toBe("401 session_expired");
     }
     expect(outcomeOf(await logIn(colleague.email))).toBe("401 invalid_credentials");
     expect(await listed(team.session)).toHaveLength(1);
@@ -189,7 +189,14 @@ describe("removing staff", () => {
     expect(dataOf(await logIn(colleague.email)).platform.id).toBe(other.id);
   });
 
-  test("ends the profile grants that they minted", async () => {
+  test.each<[string, (session: string, id: string, owner: string) => Promise<unknown>]>([
+    ["removing staff", (_session, id, owner) => remove(owner, id)],
+    ["a log-out", (session) => relay.call("POST", "/v1/auth/logout", { session })],
+    [
+      "a log-out of the session alone",
+      (session) => relay.call("POST", "/v1/auth/logout", { session, body: { everywhere: false } }),
+    ],
+  ])("%s ends the profile grants that the session minted", async (_way, end) => {
     const team = await aTeam();
     const application = await anApplication(relay, team);
     const profile = await aProfile(relay, application);
@@ -204,7 +211,7 @@ describe("removing staff", () => {
     const read = () =>
       relay.call("GET", `/v1/profiles/${profile.id}`, { key: restricted.secret, headers });
     expect(outcomeOf(await read())).toBe("200");
-    await remove(team.session, colleague.id);
+    await end(colleague.session, colleague.id, team.session);
     expect(outcomeOf(await read())).toBe("401 invalid_grant_token");
   });
 
@@ -238,7 +245,7 @@ describe("removing staff", () => {
       const outcomes = answers.map(outcomeOf);
       expect(outcomes.filter((outcome) => outcome === "204")).toHaveLength(1);
       // The later one was the last user, or its session had ended already.
-      expect(["409 invalid_state", "401 invalid_credentials"]).toContain(
+      expect(["409 invalid_state", "401 session_expired"]).toContain(
         outcomes.find((outcome) => outcome !== "204"),
       );
       const survivor = outcomes[0] === "204" ? team.session : colleague.session;

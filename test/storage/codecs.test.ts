@@ -132,7 +132,13 @@ const amount = fc.integer();
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   expiringKeys: fc.array(fc.integer()),
-  endedSessions: fc.array(fc.record({ id: text, expiresAt: text })),
+  endedSessions: fc.array(fc.record({ id: text, until: text })),
+  makers: fc.array(
+    fc.record({
+      id: text,
+      session: fc.option(fc.record({ sessionId: fc.option(text), version: amount })),
+    }),
+  ),
   counts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   lastCounts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   account: fc.record({

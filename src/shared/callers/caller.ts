@@ -88,6 +88,23 @@ export function actorOf(caller: Caller): Actor {
   }
 }
 
+/**
+ * The key, or the session of a user, that made a connect session or a profile grant. What it made ends when the key is
+ * revoked or the session is ended. A session that only expires ends nothing.
+ */
+export interface Maker {
+  readonly id: string;
+  /** Null for a key. */
+  readonly session: { readonly sessionId: string | null; readonly version: number } | null;
+}
+
+export function makerOf(caller: Caller): Maker {
+  const { id } = actorOf(caller);
+  if (caller.kind !== "session") return { id, session: null };
+  const { sessionId, sessionVersion: version } = caller;
+  return { id, session: { sessionId, version } };
+}
+
 export const actor = shape(
   () =>
     z

@@ -15,6 +15,11 @@ export function invalidCredentials(failedCheck?: FailedCheck): AppError {
   return new AppError("invalid_credentials", "The credentials are not valid.", { failedCheck });
 }
 
+/** Makes the error for a session that we issued and that has ended, for any reason. */
+export function sessionExpired(failedCheck?: FailedCheck): AppError {
+  return new AppError("session_expired", "The session has ended. Sign in again.", { failedCheck });
+}
+
 /** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is too long */
 export function readCredential(headers: Headers): Credential {
   const text = /^Bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "")?.[1];

@@ -1,6 +1,7 @@
 import type {
   ApiKeyCaller,
   Caller,
+  Maker,
   OperatorCaller,
   SessionCaller,
   SystemCaller,
@@ -32,8 +33,8 @@ export interface ApplicationScope extends PlatformScope {
 
 export interface ProfileScope extends RequestScope {
   readonly caller: Caller;
-  /** The key or user that minted the grant of a restricted key. Absent without a grant. */
-  readonly grantedBy?: string;
+  /** Who minted the grant of a restricted key. Absent without a grant. */
+  readonly grantedBy?: Maker;
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;

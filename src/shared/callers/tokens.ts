@@ -1,10 +1,10 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
-import { AppError, boundedText, serviceUnavailable } from "../runtime/errors.ts";
+import { boundedText, serviceUnavailable } from "../runtime/errors.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { OperatorCaller } from "./caller.ts";
-import { invalidCredentials } from "./credential.ts";
+import { invalidCredentials, sessionExpired } from "./credential.ts";
 import { ownTokens } from "../runtime/rotating-keys.ts";
 import { failedTokenCheck } from "../runtime/token-check.ts";
 
@@ -222,8 +222,7 @@ export function createSessions(
         const claims = { userId: sub, platformId: plt, version: tv, sessionId: jti };
         return { ...claims, expiresAt: timeOf(exp), confirmedUntil };
       } catch (error) {
-        if (error instanceof errors.JWTExpired)
-          throw new AppError("session_expired", "The session has expired. Sign in again.");
+        if (error instanceof errors.JWTExpired) throw sessionExpired();
         if (error instanceof errors.JOSEError)
           throw invalidCredentials(tokens.failedCheck(error, token));
         throw error;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { accessOperation, type Commit, type CoreView } from "../core/core.ts";
 import { type Debit, debitOf } from "../billing/billing.ts";
-import { actor } from "../callers/caller.ts";
+import { actor, type Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
@@ -29,6 +29,17 @@ const linksShape = shape(
       z.looseObject({ network: z.string(), connectionId: z.string() }),
     ) as unknown as z.ZodType<readonly SessionLink[]>,
 );
+const makersShape = shape(
+  () =>
+    z
+      .array(
+        z.object({
+          id: z.string(),
+          session: z.object({ sessionId: z.string().nullable(), version: z.number() }).nullable(),
+        }),
+      )
+      .readonly() satisfies z.ZodType<readonly Maker[]>,
+);
 /** Also accepts what an earlier build has accepted, and fields of a later one. */
 const storedBranding = shape((): z.ZodType<Branding> => brandingShape().loose());
 
@@ -37,7 +48,7 @@ export const connectSessionRow = rowCodec("connect session", {
   applicationId: text(),
   profileId: text(),
   createdBy: json(actor),
-  grantedBy: textOrNull(),
+  makers: json(makersShape),
   status: oneOf(["open", "completed", "canceled"]),
   networks: json(networksShape),
   returnUrl: textOrNull(),

@@ -1,4 +1,4 @@
-import type { Actor } from "../callers/caller.ts";
+import type { Actor, Maker } from "../callers/caller.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { CallLimits } from "../runtime/limited-calls.ts";
 import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
@@ -8,7 +8,7 @@ import type { Branding } from "./schema.ts";
 
 export type SessionStatus = "open" | "completed" | "canceled" | "expired";
 
-/** The state of a session at a time. `ended`: the key or user that started it is gone. Customers see `canceled`. */
+/** The state of a session at a time. `ended`: the key or the user's session that started it was ended. Customers see `canceled`. */
 export type SessionState = SessionStatus | "ended";
 
 export const shownStatus = (state: SessionState): SessionStatus =>
@@ -25,10 +25,9 @@ export interface ConnectSession {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
-  /** The key or user that started it. The session ends with them. */
   readonly createdBy: Actor;
-  /** The key or user that minted the grant used to start it. The session ends with them, too. Null without a grant. */
-  readonly grantedBy: string | null;
+  /** Who started it, and who minted the grant used for that. The session ends with each of them. */
+  readonly makers: readonly Maker[];
   /** As stored, without the effect of time that `sessionStatus` adds. */
   readonly status: Exclude<SessionStatus, "expired">;
   readonly networks: readonly NetworkName[];

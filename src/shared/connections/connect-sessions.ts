@@ -1,4 +1,4 @@
-import { actorOf } from "../callers/caller.ts";
+import { actorOf, makerOf, type Maker } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import { toPage, type Page } from "../runtime/page.ts";
@@ -39,7 +39,7 @@ export async function startConnectSession(
     applicationId,
     profileId,
     createdBy: actorOf(scope.caller),
-    grantedBy: scope.grantedBy ?? null,
+    makers: [makerOf(scope.caller), ...(scope.grantedBy === undefined ? [] : [scope.grantedBy])],
     status: "open",
     networks: input.platforms,
     returnUrl: input.returnUrl ?? null,
@@ -113,7 +113,7 @@ export async function listSessions(
   );
 }
 
-/** Filters the sessions that are open. Each key or user that started some of them is read once. */
+/** Filters the sessions that are open. Each key or session that started some of them is read once. */
 async function openOnes(
   services: StateDeps,
   { platformId }: ProfileScope,
@@ -122,8 +122,8 @@ async function openOnes(
   const asked = new SingleFlight<boolean>(Infinity);
   const { clock } = services;
   const tenants = {
-    isActorActive: (_platformId: string, id: string) =>
-      asked.run(id, () => services.tenants.isActorActive(platformId, id)),
+    isMakerActive: (_platformId: string, maker: Maker) =>
+      asked.run(JSON.stringify(maker), () => services.tenants.isMakerActive(platformId, maker)),
   };
   const states = await Promise.all(
     sessions.map((session) => sessionState({ clock, tenants }, session)),

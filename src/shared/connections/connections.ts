@@ -8,6 +8,7 @@ export {
   listSessions,
   startConnectSession,
 } from "./connect-sessions.ts";
+export { EXPIRES_IN_MAX as CONNECT_SESSION_SECONDS_MAX } from "./schema.ts";
 export type { LinkGuard } from "./connection-change.ts";
 export type { PublishingScope, Connection, FreshCredentials, QuotaView } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";

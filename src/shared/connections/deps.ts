@@ -10,6 +10,7 @@ import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
 import type { AppFaults } from "./app-faults.ts";
+import type { Maker } from "../callers/caller.ts";
 import type { LinkGuard } from "./connection-change.ts";
 import type { FreshCredentials } from "./connection.ts";
 import type { ConnectionStores } from "./stores.ts";
@@ -52,15 +53,15 @@ export interface TenantsOfLinking {
   findPlatform(platformId: string): Promise<Found | undefined>;
   findApplication(platformId: string, applicationId: string): Promise<Found | undefined>;
   findProfile(platformId: string, profileId: string): Promise<Found | undefined>;
-  /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
-  isActorActive(platformId: string, id: string): Promise<boolean>;
-  /** Returns the rows that must be active in the transaction that links an account, including these keys and users. */
+  /** Returns whether a key of the platform is active, or a session of one of its users was not ended. */
+  isMakerActive(platformId: string, maker: Maker): Promise<boolean>;
+  /** Returns the rows that must be active in the transaction that links an account, including those of the makers. */
   linkGuard(
     session: {
       readonly platformId: string;
       readonly applicationId: string;
       readonly profileId: string;
     },
-    actorIds: readonly string[],
+    makers: readonly Maker[],
   ): LinkGuard;
 }

@@ -9,7 +9,6 @@ import { sessionStatus, visitorsOf, withLinked, type ConnectSession } from "./co
 import { connectSessionKey, sessionIn } from "./connect-session-store.ts";
 import { LinkRefused, type LinkGuard, type LinkTerms } from "./connection-change.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
-import { originIds } from "./session-state.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
 
 export type LinkResult =
@@ -74,7 +73,7 @@ class SessionTerms implements LinkTerms {
   constructor(services: ConnectionsDeps, linking: Linking) {
     this.session = linking.session;
     this.#linking = linking;
-    this.#guard = services.tenants.linkGuard(linking.session, originIds(linking.session));
+    this.#guard = services.tenants.linkGuard(linking.session, linking.session.makers);
     this.rowKeys = [connectSessionKey(linking.session.id), ...this.#guard.rowKeys];
   }
 

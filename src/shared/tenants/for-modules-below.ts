@@ -1,4 +1,5 @@
-import { isActorActive } from "./keys/profile-grants.ts";
+import type { Maker } from "../callers/caller.ts";
+import { isMakerActive } from "./keys/profile-grants.ts";
 import { linkGuard } from "./link-guard.ts";
 import { listOwners } from "./staff/owners.ts";
 import type { TenantStores } from "./stores.ts";
@@ -6,7 +7,7 @@ import type { TenantStores } from "./stores.ts";
 /** Makes what modules below ask of a platform and of what it has. */
 export function tenantsForBelow(stores: TenantStores, now: () => Date) {
   const { platforms, applications, profiles, keys, users } = stores;
-  const rows: Parameters<typeof isActorActive>[0] = {
+  const rows: Parameters<typeof isMakerActive>[0] = {
     key: (id) => keys.findWithHash(id),
     user: (platformId, id) => users.find(platformId, id),
   };
@@ -16,8 +17,8 @@ export function tenantsForBelow(stores: TenantStores, now: () => Date) {
     findProfile: (platformId: string, id: string) => profiles.find(platformId, id),
     listApplicationIds: (platformId: string) => applications.listIds(platformId),
     listOwners: (platformId: string) => listOwners({ stores }, platformId),
-    isActorActive: (platformId: string, id: string) =>
-      isActorActive(rows, { platformId, id }, now()),
+    isMakerActive: (platformId: string, maker: Maker) =>
+      isMakerActive(rows, { platformId, maker }, now()),
     linkGuard,
   };
 }

@@ -1,30 +1,30 @@
+import type { Maker } from "../callers/caller.ts";
 import type { LinkGuard } from "../connections/connections.ts";
 import { applicationKey, applicationRow } from "./applications/application-store.ts";
 import { keyRowKey, toKey } from "./keys/key-row.ts";
 import { keyStatus } from "./keys/key.ts";
 import { PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import { profileKey, profileRow } from "./profiles/profile-store.ts";
-import { userKey } from "./staff/user-store.ts";
+import { toUser, userKey } from "./staff/user-store.ts";
+import { isSessionLive } from "./staff/user.ts";
 
-/** The profile that an account is linked to, and the keys and users that the link's session depends on. */
+/** The profile that an account is linked to. */
 interface Linked {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
 }
 
-const isUser = (id: string) => id.startsWith("usr_");
-
-/** Returns the rows that must exist and be active in the transaction that links an account. */
+/** Returns the rows that must exist and be active in the transaction that links an account, those of `makers` too. */
 export function linkGuard(
   { platformId, applicationId, profileId }: Linked,
-  actorIds: readonly string[],
+  makers: readonly Maker[],
 ): LinkGuard {
   const application = applicationKey(applicationId);
   const profile = profileKey(profileId);
-  const actorKey = (id: string) => (isUser(id) ? userKey(id) : keyRowKey(id));
+  const makerKey = ({ id, session }: Maker) => (session === null ? keyRowKey(id) : userKey(id));
   return {
-    rowKeys: [PLATFORM_ROW_KEY, application, profile, ...actorIds.map(actorKey)],
+    rowKeys: [PLATFORM_ROW_KEY, application, profile, ...makers.map(makerKey)],
     allows({ row, now }) {
       const decoded = [
         [row(PLATFORM_ROW_KEY), platformRow],
@@ -34,12 +34,14 @@ export function linkGuard(
       const isActive = decoded.every(
         ([stored, codec]) => stored !== undefined && codec.decode(stored.row).status === "active",
       );
-      const isActorActive = (id: string) => {
-        const stored = row(actorKey(id));
-        if (stored === undefined || isUser(id)) return stored !== undefined;
-        return keyStatus(toKey(platformId, stored.row), now) === "active";
+      const isMakerActive = (maker: Maker) => {
+        const stored = row(makerKey(maker));
+        if (stored === undefined) return false;
+        return maker.session === null
+          ? keyStatus(toKey(platformId, stored.row), now) === "active"
+          : isSessionLive(toUser(platformId, stored.row), maker.session);
       };
-      return isActive && actorIds.every(isActorActive);
+      return isActive && makers.every(isMakerActive);
     },
   };
 }

@@ -14,7 +14,7 @@ export { continueErasures, hasDueErasure } from "./erasure/continue-erasures.ts"
 export { requestErasure } from "./erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
-export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
+export { mintGrant, isMakerActive } from "./keys/profile-grants.ts";
 export { platformOfKey, verifyKey } from "./keys/verify-key.ts";
 export { showLink, useLink, refuseLink } from "./link-pages/link-page.ts";
 export { showNoticesPage, switchOffByPage } from "./link-pages/notices-page.ts";

@@ -7,7 +7,7 @@ import {
   type Profile,
 } from "../../tenants/tenants.ts";
 import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
-import { invalidCredentials, readCredential } from "../../callers/credential.ts";
+import { invalidCredentials, readCredential, sessionExpired } from "../../callers/credential.ts";
 import type {
   ApplicationScope,
   PlatformScope,
@@ -178,12 +178,10 @@ export async function identify(
     profileId,
   });
   const { platform, profile } = tenancy;
-  if (platform === undefined)
-    throw invalidCredentials({
-      check: "platform",
-      expected: "a platform",
-      found: caller.platformId,
-    });
+  if (platform === undefined) {
+    const found = { check: "platform", expected: "a platform", found: caller.platformId };
+    throw caller.kind === "session" ? sessionExpired(found) : invalidCredentials(found);
+  }
   if (platform.status === "suspended")
     throw recordDenial(request, caller, "platform_suspended", "The platform is suspended.");
   if (platform.status === "closed")

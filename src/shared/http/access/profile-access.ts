@@ -1,10 +1,10 @@
-import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
+import type { ApiKeyCaller, Maker, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { profileOfSession, type PublishingScope } from "../../connections/connections.ts";
 import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isActorActive, invalidGrant, type Grant } from "../../tenants/tenants.ts";
+import { isMakerActive, invalidGrant, type Grant } from "../../tenants/tenants.ts";
 import {
   recordDenial,
   identify,
@@ -40,12 +40,12 @@ async function grantOf(
     if (found !== expected)
       throw invalidGrant({ check: name, expected: boundedText(expected), found });
   }
-  const minter = { platformId: grant.platformId, id: grant.mintedBy };
-  if (!(await isActorActive(request.rows, minter, request.services.clock.now())))
+  const minter = { platformId: grant.platformId, maker: grant.mintedBy };
+  if (!(await isMakerActive(request.rows, minter, request.services.clock.now())))
     throw invalidGrant({
       check: "minted by",
-      expected: "an active key or user",
-      found: grant.mintedBy,
+      expected: "an active key, or a session that was not ended",
+      found: grant.mintedBy.id,
     });
   return grant;
 }
@@ -54,7 +54,7 @@ async function mayActFor(
   request: AccessRequest,
   caller: ApiKeyCaller | SessionCaller,
   profileId: string,
-): Promise<{ readonly isAllowed: boolean; readonly grantedBy?: string }> {
+): Promise<{ readonly isAllowed: boolean; readonly grantedBy?: Maker }> {
   if (caller.kind === "session" || caller.keyScope === "app_admin") return { isAllowed: true };
   const grant = await grantOf(request, caller, profileId);
   if (grant !== undefined) return { isAllowed: true, grantedBy: grant.mintedBy };

@@ -51,7 +51,7 @@ export const ERROR_REFERENCE = {
   invalid_credentials: plain("The credential, password or code is wrong."),
   api_key_revoked: plain("The API key was revoked."),
   api_key_expired: plain("The API key has expired."),
-  session_expired: plain("The session has expired. Sign in again."),
+  session_expired: plain("The session has ended, for any reason. Sign in again."),
   totp_required: plain("The password is right. Send the code of the authenticator app too."),
   invalid_grant_token: plain("The profile grant has expired or is for another profile."),
   insufficient_tokens: {

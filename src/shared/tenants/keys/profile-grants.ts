@@ -1,9 +1,10 @@
-import { actorOf } from "../../callers/caller.ts";
+import { makerOf, type Maker } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { ProfileGrant } from "../profiles/grant.ts";
+import { isSessionLive } from "../staff/user.ts";
 import { keyStatus } from "./key.ts";
 import type { MintGrant } from "./schema.ts";
 
@@ -18,7 +19,7 @@ export async function mintGrant(
   if (profile === undefined) throw notFound();
   const { applicationId } = profile;
   if (scope.applicationId !== null && applicationId !== scope.applicationId) throw notFound();
-  const mintedBy = actorOf(scope.caller).id;
+  const mintedBy = makerOf(scope.caller);
   const grant = { platformId, applicationId, profileId, mintedBy };
   const { token, expiresAt } = await services.secrets.grants.mint(grant, expiresIn);
   services.audit.record(scope, {
@@ -30,15 +31,19 @@ export async function mintGrant(
 }
 
 /**
- * Reports whether a key or a user may still act. The grants that they minted and the connect sessions that they started
- * end with them.
+ * Reports whether a key is active, or a session has not been ended. The grants and connect sessions that it made end with
+ * it. A session that has expired was not ended.
  */
-export async function isActorActive(
+export async function isMakerActive(
   rows: Pick<AccessRows, "key" | "user">,
-  { platformId, id }: { readonly platformId: string; readonly id: string },
+  { platformId, maker }: { readonly platformId: string; readonly maker: Maker },
   now: Date,
 ): Promise<boolean> {
-  if (id.startsWith("usr_")) return (await rows.user(platformId, id)) !== undefined;
+  const { id, session } = maker;
+  if (session !== null) {
+    const user = await rows.user(platformId, id);
+    return user !== undefined && isSessionLive(user, session);
+  }
   const found = await rows.key(id);
   return found !== undefined && keyStatus(found.key, now) === "active";
 }

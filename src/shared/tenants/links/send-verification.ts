@@ -1,4 +1,4 @@
-import { invalidCredentials } from "../../callers/credential.ts";
+import { sessionExpired } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
@@ -34,7 +34,7 @@ export async function resendVerification(
   const { mail, stores } = services;
   if (!isMailOn(services.config)) throw mailDisabled();
   const user = await stores.users.find(caller.platformId, caller.userId);
-  if (user === undefined) throw invalidCredentials();
+  if (user === undefined) throw sessionExpired();
   if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
   if (!(await mail.admitMail(user.email, "verify"))) return;
   await mail.postMail(user.platformId, await verificationOf(services, user));

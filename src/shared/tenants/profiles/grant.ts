@@ -1,4 +1,5 @@
 import { errors } from "jose";
+import type { Maker } from "../../callers/caller.ts";
 import { AppError, type FailedCheck } from "../../runtime/errors.ts";
 import { ownTokens } from "../../runtime/rotating-keys.ts";
 
@@ -17,8 +18,8 @@ export interface Grant {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
-  /** The key or user that minted the grant, which ends with it. */
-  readonly mintedBy: string;
+  /** Who minted the grant, which ends with them. */
+  readonly mintedBy: Maker;
 }
 
 export interface Grants {
@@ -44,8 +45,11 @@ export function createGrants(
 ): Grants {
   const tokens = ownTokens(GRANT, secrets, now);
   return {
-    mint: ({ platformId, applicationId, profileId, mintedBy }, seconds) =>
-      tokens.sign({ plt: platformId, app: applicationId, prf: profileId, iby: mintedBy }, seconds),
+    mint({ platformId, applicationId, profileId, mintedBy: { id, session } }, seconds) {
+      const claims = { plt: platformId, app: applicationId, prf: profileId, iby: id };
+      const ofSession = session === null ? {} : { sid: session.sessionId, sv: session.version };
+      return tokens.sign({ ...claims, ...ofSession }, seconds);
+    },
     async verify(token) {
       if (token.length > LENGTH_MAX)
         throw invalidGrant({
@@ -54,12 +58,16 @@ export function createGrants(
           found: String(token.length),
         });
       try {
-        const { plt, app, prf, iby } = await tokens.verify(token);
+        const { plt, app, prf, iby, sid, sv } = await tokens.verify(token);
+        const sessionId = typeof sid === "string" ? sid : null;
         return {
           platformId: String(plt),
           applicationId: String(app),
           profileId: String(prf),
-          mintedBy: String(iby),
+          mintedBy: {
+            id: String(iby),
+            session: typeof sv === "number" ? { sessionId, version: sv } : null,
+          },
         };
       } catch (error) {
         if (error instanceof errors.JOSEError) throw invalidGrant(tokens.failedCheck(error, token));

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { invalidCredentials } from "../../callers/credential.ts";
+import { sessionExpired } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
@@ -19,13 +19,13 @@ import {
 } from "./second-factor.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
 import { refuseWeak } from "./weak-passwords.ts";
-import { hasTotp, withPassword, type User } from "./user.ts";
+import { hasTotp, isSessionLive, withPassword, type User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
-/** Returns the stored user of the session. @throws AppError `invalid_credentials` when it was just removed */
+/** Returns the stored user of the session. @throws AppError `session_expired` when it was just removed */
 export async function getOwnUser(users: UserStore, { caller }: SessionScope): Promise<User> {
   const user = await users.find(caller.platformId, caller.userId);
-  if (user === undefined) throw invalidCredentials();
+  if (user === undefined) throw sessionExpired();
   return user;
 }
 
@@ -115,14 +115,16 @@ export async function changePassword(
   await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
   await attempt.passed();
   const passwordHash = await services.secrets.passwords.hash(newPassword);
-  const { sessionVersion } = user;
-  const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
-    // With another version, the password was changed, or a log-out has ended this session.
-    present.sessionVersion === sessionVersion
-      ? withPassword(present, passwordHash, scope.caller.sessionId)
-      : undefined,
-  );
-  if (changed === undefined) throw await attempt.failed();
+  const { sessionId, sessionVersion: version } = scope.caller;
+  let isLive = false;
+  const changed = await updateWithNotice(services, user, "passwordChanged", (present) => {
+    isLive = isSessionLive(present, { sessionId, version });
+    // With another version, this session has changed the password in another request.
+    return isLive && present.passwordVersion === user.passwordVersion
+      ? withPassword(present, passwordHash, sessionId)
+      : undefined;
+  });
+  if (changed === undefined) throw isLive ? await attempt.failed() : sessionExpired();
   recordOwn(services.audit, scope, PASSWORD_CHANGED);
 }
 

@@ -1,5 +1,6 @@
 import type { SessionCaller } from "../../callers/caller.ts";
-import { invalidCredentials } from "../../callers/credential.ts";
+import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
+import { CONNECT_SESSION_SECONDS_MAX } from "../../connections/connections.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
@@ -218,7 +219,7 @@ function recordLogin(
   services.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
 }
 
-/** More sessions than a person ends within the lifetime of one. */
+/** More sessions than a person ends one by one within two days. */
 const ENDED_SESSIONS_MAX = 200;
 
 /** Ends this session alone, or every session when the list of ended ones is full. */
@@ -227,15 +228,16 @@ function endOne(
   { sessionId, expiresAt }: SessionCaller,
   now: Date,
 ): UserChange {
-  const present = endedSessions.filter((one) => Date.parse(one.expiresAt) > now.getTime());
+  const present = endedSessions.filter((one) => Date.parse(one.until) > now.getTime());
   if (sessionId === null || present.length >= ENDED_SESSIONS_MAX)
     return { sessionVersion: sessionVersion + 1, keptSessionId: null };
-  return { endedSessions: [...present, { id: sessionId, expiresAt }] };
+  const until = new Date(Date.parse(expiresAt) + CONNECT_SESSION_SECONDS_MAX * 1000).toISOString();
+  return { endedSessions: [...present, { id: sessionId, until }] };
 }
 
 /**
  * Ends every session of the user, or only the caller's.
- * @throws AppError `invalid_credentials` when the caller's session has ended meanwhile
+ * @throws AppError `session_expired` when the caller's session has ended meanwhile
  */
 export async function logOut(
   services: TenantsDeps,
@@ -249,7 +251,7 @@ export async function logOut(
       ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
       : endOne(present, scope.caller, services.clock.now());
   });
-  if (updated === undefined) throw invalidCredentials();
+  if (updated === undefined) throw sessionExpired();
   services.audit.record(scope, {
     action: "user.logged_out",
     target: { type: "user", id: userId },

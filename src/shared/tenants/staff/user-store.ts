@@ -38,7 +38,7 @@ export const userRow = rowCodec("user", {
   sessionVersion: integer(),
   keptSessionId: textOrNull(),
   endedSessions: json(
-    shape(() => z.array(z.object({ id: z.string(), expiresAt: z.string() })).readonly()),
+    shape(() => z.array(z.object({ id: z.string(), until: z.string() })).readonly()),
   ),
   // "" when the user has no second factor.
   totpSecret: text(),
@@ -103,7 +103,7 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
 
 const creating = (row: Row) => ({ kind: "create", row }) as const;
 
-function toUser(platformId: string, row: Row): User {
+export function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
   const { totpSecret, totpConfirmed, totpStartedAt, totpLastStep, recoveryHashes, ...user } =
     columns;

@@ -7,7 +7,8 @@ import type { SecondFactor } from "./second-factor.ts";
 
 interface EndedSession {
   readonly id: string;
-  readonly expiresAt: string;
+  /** When the session and everything that it made will have expired. */
+  readonly until: string;
 }
 
 /** Where a user has signed in from, and which notices they got. */
@@ -45,7 +46,7 @@ export interface User {
   readonly sessionVersion: number;
   /** The session that changed the password, and was therefore not ended. */
   readonly keptSessionId: string | null;
-  /** Sessions that were ended one by one, kept until they would have expired. */
+  /** Sessions that were ended one by one, kept as long as something that they made could be valid. */
   readonly endedSessions: readonly EndedSession[];
   readonly secondFactor: SecondFactor | null;
   readonly signIns: SignIns;

@@ -1,5 +1,5 @@
 import type { SessionCaller } from "../../callers/caller.ts";
-import { invalidCredentials } from "../../callers/credential.ts";
+import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { AccessRows } from "../access-rows.ts";
@@ -25,8 +25,14 @@ export async function verifySession<T>(
   const { userId, platformId, sessionId, version } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
+  if (user !== undefined && version > user.sessionVersion)
+    throw invalidCredentials({
+      check: "session version",
+      expected: "an issued one",
+      found: userId,
+    });
   if (user === undefined || !isSessionLive(user, session)) {
-    throw invalidCredentials(
+    throw sessionExpired(
       user === undefined
         ? { check: "user", expected: "a user of the platform", found: userId }
         : { check: "session version", expected: "one that was not ended", found: userId },
