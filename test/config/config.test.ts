@@ -1,19 +1,26 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
+import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const storage = { AzureWebJobsStorage: "UseDevelopmentStorage=true" };
 const development = { ...storage, AZURE_FUNCTIONS_ENVIRONMENT: "Development" };
-const secret = "s".repeat(32);
-const dataKeys = JSON.stringify({ "2026": Buffer.alloc(32, 1).toString("base64") });
+const randomSecret = () => randomBytes(24).toString("base64url");
+const randomDataKey = () => randomBytes(32).toString("base64");
 const production = {
   ...storage,
   PUBLIC_BASE_URL: "https://api.example.com/api",
-  SESSION_SECRET: secret,
-  GRANT_SECRET: secret,
-  KEY_PEPPER: secret,
-  DATA_KEYS: dataKeys,
+  SESSION_SECRET: randomSecret(),
+  GRANT_SECRET: randomSecret(),
+  KEY_PEPPER: randomSecret(),
+  DATA_KEYS: JSON.stringify({ k2026: randomDataKey() }),
 };
+
+function withTwin(key: string): string {
+  return JSON.stringify({ k1: key, k2: key });
+}
 
 function problemsOf(environment: Record<string, string>): string {
   try {
@@ -37,12 +44,167 @@ describe("settings", () => {
     expect(parseConfig(production).production).toBe(true);
   });
 
+  test.each(["production", "PRODUCTION", "Prod", "Staging", "development", "Development ", "0"])(
+    "%j is no environment, and stops the start",
+    (value) => {
+      for (const settings of [production, development])
+        expect(problemsOf({ ...settings, AZURE_FUNCTIONS_ENVIRONMENT: value })).toContain(
+          "- AZURE_FUNCTIONS_ENVIRONMENT: must be one of Production, Development",
+        );
+    },
+  );
+
   test.each(["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER", "DATA_KEYS"])(
     "production does not start without %s, nor with an empty one",
     (name) => {
       expect(problemsOf({ ...production, [name]: "" })).toContain(`${name}: must be given`);
     },
   );
+
+  const { Values: example } = JSON.parse(readFileSync("local.settings.json.example", "utf8")) as {
+    Values: Record<string, string>;
+  };
+  const published = Object.entries(example).filter(([name]) => /_(SECRET|PEPPER|KEYS)$/.test(name));
+
+  test.each(published)("production refuses the %s that the example publishes", (name, value) => {
+    expect(published.length).toBe(8);
+    const id = name.replace(/_SECRET$/, "_ID");
+    const app = id in example ? { [id]: "1" } : {};
+    expect(problemsOf({ ...production, ...app, [name]: value })).toMatch(
+      new RegExp(`- ${name}: is (published|the sandbox's)`),
+    );
+  });
+
+  test("production refuses what a development machine uses where nothing is given", () => {
+    const { identity } = parseConfig(development);
+    const builtIn = {
+      SESSION_SECRET: identity.sessionSecret,
+      GRANT_SECRET: identity.grantSecret,
+      KEY_PEPPER: identity.keyPepper,
+      DATA_KEYS: JSON.stringify(
+        Object.fromEntries(
+          [...identity.dataKeys].map(([id, key]) => [id, Buffer.from(key).toString("base64")]),
+        ),
+      ),
+    };
+    const message = problemsOf({ ...production, ...builtIn });
+    for (const name of Object.keys(builtIn))
+      expect(message).toContain(`- ${name}: is published with the source code`);
+  });
+
+  const TRIVIAL: readonly string[] = [
+    "a".repeat(32),
+    "ab".repeat(20),
+    "changeme-changeme-changeme-changeme",
+    "abcdefghijklmnopqrstuvwxyz0123456789",
+    "98765432109876543210987654321098",
+    "qwertyuiopasdfghjklzxcvbnm123456",
+    "0".repeat(24) + "abcdefgh",
+  ];
+  test.each(TRIVIAL)(
+    "production refuses %j as a secret, a development machine takes it",
+    (value) => {
+      const message = problemsOf({ ...production, KEY_PEPPER: value });
+      expect(message).toContain("- KEY_PEPPER: is too easy to guess");
+      expect(message).not.toContain(value);
+      expect(problemsOf({ ...development, KEY_PEPPER: value })).toBe("");
+      expect(problemsOf({ ...production, KEY_PEPPER_PREVIOUS: value })).toContain(
+        "- KEY_PEPPER_PREVIOUS: is too easy to guess",
+      );
+    },
+  );
+
+  test("production takes every secret that a generator of random texts makes", () => {
+    for (let round = 0; round < 300; round += 1)
+      for (const encoding of ["hex", "base64", "base64url"] as const)
+        expect(
+          problemsOf({
+            ...production,
+            SESSION_SECRET: randomBytes(24).toString(encoding),
+            DATA_KEYS: JSON.stringify({ a: randomDataKey(), b: randomDataKey() }),
+          }),
+        ).toBe("");
+  });
+
+  test.each([
+    ["GRANT_SECRET", { GRANT_SECRET: production.SESSION_SECRET }],
+    ["KEY_PEPPER", { KEY_PEPPER: production.GRANT_SECRET }],
+    ["GRANT_SECRET_PREVIOUS", { GRANT_SECRET_PREVIOUS: production.SESSION_SECRET }],
+    ["DATA_KEYS", { DATA_KEYS: withTwin(randomDataKey()) }],
+  ])("production refuses a %s that has another purpose already", (name, settings) => {
+    expect(problemsOf({ ...production, ...settings })).toContain(
+      `- ${name}: must be another secret`,
+    );
+  });
+
+  test("a rotation may not have changed a secret yet", () => {
+    const same = { KEY_PEPPER_PREVIOUS: production.KEY_PEPPER };
+    expect(problemsOf({ ...production, ...same })).toBe("");
+  });
+
+  test.each([
+    ["ALLOW_SIGN_UP", "ALLOW_SIGNUP"],
+    ["OUTBOUND_ALLOW_CIDR", "OUTBOUND_ALLOW_CIDRS"],
+    ["bcrypt_cost", "BCRYPT_COST"],
+    ["SESSION_SECERT", "SESSION_SECRET"],
+    ["QUOTA_FACEBOOK_REEL", "QUOTA_FACEBOOK_REELS"],
+  ])("%s is a mistyped %s, and stops the start", (given, meant) => {
+    expect(problemsOf({ ...development, [given]: "x" })).toContain(
+      `- ${given}: must be spelled ${meant}`,
+    );
+  });
+
+  test("the names of the host and of other programs are not taken for mistyped settings", () => {
+    const others = [
+      ...Object.keys(HOST_SETTINGS),
+      ...Object.keys(process.env),
+      "AZURE_TENANT_ID",
+      "AZURE_CLIENT_IDS",
+      "AzureWebJobsStorage__blobServiceUri",
+      "FUNCTIONS_EXTENSION_VERSION",
+      "LOGLEVEL",
+      "OTEL_SERVICE_NAME",
+      "WEBSITE_SITE_NAME",
+    ];
+    expect(
+      problemsOf({ ...Object.fromEntries(others.map((name) => [name, "x"])), ...development }),
+    ).toBe("");
+  });
+
+  test.each([
+    ["PUBLIC_BASE_URL", "https://user:secret@api.example.com/api"],
+    ["PUBLIC_BASE_URL", "https://api.example.com/api?code=1"],
+    ["PUBLIC_BASE_URL", "https://api.example.com/api#top"],
+    ["OUTBOUND_HOST_MAP", '{"Graph.facebook.com":"http://127.0.0.1:7072"}'],
+    ["OUTBOUND_HOST_MAP", '{"graph.facebook.com":"http://127.0.0.1:7072/v26.0"}'],
+    ["DATA_KEYS", `{"k1":"${"!".repeat(4)}${Buffer.alloc(32, 5).toString("base64")}"}`],
+    ["DATA_KEYS", `{"2026":"${Buffer.alloc(32, 5).toString("base64")}"}`],
+    ["ENTRA_TENANT_ID", "contoso.onmicrosoft.com"],
+    ["ENTRA_TENANT_ID", "common"],
+    ["OPERATOR_ISSUER", " https://id.example.com"],
+    ["FACEBOOK_APP_ID", "1200000001 "],
+    ["LEG_RETRY_SECONDS", "5,99999999"],
+    ["LEG_RETRY_SECONDS", "9".repeat(400)],
+    ["WEBHOOK_RETRY_SECONDS", Array.from({ length: 51 }, () => "1").join(",")],
+    ["DATA_STORAGE__accountName", "evil.example.com/?"],
+  ])("%s can't be %s", (name, value) => {
+    expect(problemsOf({ ...development, [name]: value })).toContain(`- ${name}: must`);
+  });
+
+  test.each(["SERVICE_URL", "SUPPORT_URL", "OPERATOR_JWKS_URL"])(
+    "%s is an https URL in production",
+    (name) => {
+      expect(problemsOf({ ...production, [name]: "http://id.example.com/" })).toContain(
+        `- ${name}: must be an https URL in production`,
+      );
+    },
+  );
+
+  test("a storage account is given by a connection string or by its name", () => {
+    expect(
+      problemsOf({ ...development, DATA_STORAGE: "x", DATA_STORAGE__accountName: "data" }),
+    ).toContain("DATA_STORAGE, DATA_STORAGE__accountName: must not be given both");
+  });
 
   test("all problems are in one message, by name", () => {
     const message = problemsOf({
@@ -159,19 +321,21 @@ describe("settings", () => {
   });
 });
 
+const TENANT = "5a2db0c5-0000-4000-8000-5a2db0c50000";
+
 describe("operators", () => {
   const operatorsOf = (more: Record<string, string>) =>
     parseConfig({ ...development, ...more }).identity.operators;
 
   test("derive from the tenant, with both forms of its issuer", () => {
-    expect(operatorsOf({ ENTRA_TENANT_ID: "tenant-1", OPERATOR_AUDIENCE: "api://relay" })).toEqual({
+    expect(operatorsOf({ ENTRA_TENANT_ID: TENANT, OPERATOR_AUDIENCE: "api://relay" })).toEqual({
       issuers: [
-        "https://login.microsoftonline.com/tenant-1/v2.0",
-        "https://sts.windows.net/tenant-1/",
+        `https://login.microsoftonline.com/${TENANT}/v2.0`,
+        `https://sts.windows.net/${TENANT}/`,
       ],
       audiences: ["api://relay"],
-      jwksUrl: "https://login.microsoftonline.com/tenant-1/discovery/v2.0/keys",
-      tenantId: "tenant-1",
+      jwksUrl: `https://login.microsoftonline.com/${TENANT}/discovery/v2.0/keys`,
+      tenantId: TENANT,
     });
   });
 
@@ -196,6 +360,8 @@ describe("operators", () => {
       "keys without an issuer",
       { OPERATOR_JWKS_URL: "https://a.example/k", OPERATOR_AUDIENCE: "a" },
     ],
+    ["a tenant without audience", { ENTRA_TENANT_ID: TENANT }],
+    ["an audience without issuer", { OPERATOR_AUDIENCE: "a" }],
     [
       "no audience",
       { OPERATOR_ISSUER: "https://a.example", OPERATOR_JWKS_URL: "https://a.example/k" },

@@ -255,9 +255,13 @@ describe("operator tokens", () => {
   });
 
   test("a configured tenant is required of every token", async () => {
-    const tenant = await startRelay({ settings: { ENTRA_TENANT_ID: "tenant-1" } });
+    const tenant = await startRelay({
+      settings: { ENTRA_TENANT_ID: "5a2db0c5-0000-4000-8000-5a2db0c50000" },
+    });
     const roles = ["Admin"];
-    expect(await outcome({ roles, more: { tid: "tenant-1" } }, tenant)).toBe("ok");
+    expect(
+      await outcome({ roles, more: { tid: "5a2db0c5-0000-4000-8000-5a2db0c50000" } }, tenant),
+    ).toBe("ok");
     expect(await outcome({ roles, more: { tid: "tenant-2" } }, tenant)).toBe(
       "401 invalid_credentials",
     );

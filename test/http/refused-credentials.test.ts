@@ -85,6 +85,22 @@ const BROKEN: readonly (readonly [string, () => Promise<string> | string, () => 
     () => issued({ more: { nbf: 4_000_000_000 } }),
     () => ({ check: "not before", found: at(4_000_000_000) }),
   ],
+  [
+    "the type of an ID token",
+    () => issued({ type: "id_token+jwt" }),
+    () => ({ check: "type", expected: "JWT or at+jwt", found: "id_token+jwt" }),
+  ],
+  ["the type of a logout token", () => issued({ type: "logout+jwt" }), () => ({ check: "type" })],
+  [
+    "the nonce of a log-in",
+    () => issued({ more: { nonce: "n-1" } }),
+    () => ({ check: "kind of token", expected: "an access token", found: "nonce: n-1" }),
+  ],
+  [
+    "neither scope nor client",
+    () => issued({ more: { scp: undefined } }),
+    () => ({ check: "kind of token", found: "claims roles, iss, aud, sub, iat, exp" }),
+  ],
   ["no subject", () => issued({ subject: "" }), () => ({ check: "subject" })],
   [
     "an unknown key",
@@ -158,10 +174,16 @@ describe("an operator's token that is refused", () => {
   });
 
   test("an operator's token that is refused is named as a tenant's when the tenant is another", async () => {
-    const own = await startRelay({ settings: { ENTRA_TENANT_ID: "tenant-1" } });
+    const own = await startRelay({
+      settings: { ENTRA_TENANT_ID: "5a2db0c5-0000-4000-8000-5a2db0c50000" },
+    });
     const session = await own.issuer.token({ more: { tid: "tenant-2" } }, own.clock.now());
     const { failedCheck } = await refused(ADMIN_PATH, { session }, own);
-    expect(failedCheck).toEqual({ check: "tenant", expected: "tenant-1", found: "tenant-2" });
+    expect(failedCheck).toEqual({
+      check: "tenant",
+      expected: "5a2db0c5-0000-4000-8000-5a2db0c50000",
+      found: "tenant-2",
+    });
     await own.stop();
   });
 

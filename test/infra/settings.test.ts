@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
@@ -31,7 +32,7 @@ const secrets = new Map(
 );
 const hostSettings = Object.keys(HOST_SETTINGS);
 
-const SECRET = "s".repeat(40);
+const secret = () => randomBytes(32).toString("base64url");
 const PRODUCTION: Readonly<Record<string, string>> = {
   AZURE_FUNCTIONS_ENVIRONMENT: "Production",
   AzureWebJobsStorage__accountName: "sthostexample",
@@ -39,10 +40,10 @@ const PRODUCTION: Readonly<Record<string, string>> = {
   AZURE_CLIENT_ID: "00000000-0000-0000-0000-000000000000",
   PUBLIC_BASE_URL: "https://relay.example.com/api",
   ALLOW_SIGNUP: "false",
-  SESSION_SECRET: SECRET,
-  GRANT_SECRET: SECRET,
-  KEY_PEPPER: SECRET,
-  DATA_KEYS: JSON.stringify({ k1: Buffer.alloc(32, 1).toString("base64") }),
+  SESSION_SECRET: secret(),
+  GRANT_SECRET: secret(),
+  KEY_PEPPER: secret(),
+  DATA_KEYS: JSON.stringify({ k1: randomBytes(32).toString("base64") }),
 };
 
 describe("the settings of the app", () => {

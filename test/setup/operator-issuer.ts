@@ -10,7 +10,10 @@ interface OperatorClaims {
   readonly audience?: string;
   readonly subject?: string;
   readonly expiresIn?: number;
+  /** Claims in addition, or instead. An undefined one is left out. */
   readonly more?: Readonly<Record<string, unknown>>;
+  /** Type in the header. Null is none, as Okta has it. */
+  readonly type?: string | null;
 }
 
 /** The operators' identity provider: signs tokens and answers for its key set. */
@@ -74,8 +77,12 @@ export async function createOperatorIssuer(
     publicKeys,
     token(claims, now) {
       const issuedAt = Math.floor(now.getTime() / 1000);
-      return new SignJWT({ roles: claims.roles, ...claims.more })
-        .setProtectedHeader({ alg, kid: key.kid })
+      return new SignJWT({ roles: claims.roles, scp: "access_as_user", ...claims.more })
+        .setProtectedHeader({
+          alg,
+          kid: key.kid,
+          ...(claims.type === null ? {} : { typ: claims.type ?? "JWT" }),
+        })
         .setIssuer(claims.issuer ?? url)
         .setAudience(claims.audience ?? audience)
         .setSubject(claims.subject ?? "operator-1")

@@ -7,7 +7,7 @@ import { patternsIn, patternsInSource, type Found } from "./patterns-in-source.t
 const OUR_OWN_TEXT: Readonly<Record<string, string>> = {
   "runtime/ids.ts: new RegExp(`^${PREFIXES[":
     "A prefix of ours and 26 characters, from end to end.",
-  "config/settings.ts: \\/+$": "A setting of the operator.",
+  "runtime/setting.ts: \\/+$": "A setting of the operator.",
   ...Object.fromEntries(
     [
       'docs-markdown.ts: <div class="sample (?:js',

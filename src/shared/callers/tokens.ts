@@ -3,6 +3,7 @@ import { boundedText, serviceUnavailable } from "../runtime/errors.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
+import { checkAccessToken } from "./access-token.ts";
 import type { OperatorCaller } from "./caller.ts";
 import { invalidCredentials, sessionExpired } from "./credential.ts";
 import { ownTokens } from "../runtime/rotating-keys.ts";
@@ -128,7 +129,7 @@ export function createOperators(
       renew();
       const now = services.now();
       try {
-        const { payload } = await jwtVerify(token, keys, {
+        const { payload, protectedHeader } = await jwtVerify(token, keys, {
           algorithms: ALGORITHMS,
           issuer: [...issuers],
           audience: [...audiences],
@@ -136,6 +137,7 @@ export function createOperators(
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: now,
         });
+        checkAccessToken(protectedHeader, payload);
         return operatorOf(payload, tenantId);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;

@@ -2,6 +2,7 @@ import type { OperatorConfig } from "../callers/tokens.ts";
 import type { StorageAccount } from "../runtime/storage-account.ts";
 import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
+import { findSecretFaults } from "./secret-faults.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
 const UNRESOLVED = "@Microsoft.KeyVault(";
@@ -51,6 +52,14 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
+/** The secrets of the apps at the networks, by the name of their setting. */
+const appSecrets = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values).flatMap(([name, value]) =>
+    name.endsWith("_CLIENT_SECRET") || name.endsWith("_APP_SECRET")
+      ? [[name, String(value)] as const]
+      : [],
+  );
+
 function mailConfig(settings: Settings, production: boolean) {
   const { MAIL_URL: server, MAIL_FROM: from, SERVICE_NAME: name } = settings;
   if (server === undefined || from === undefined) return undefined;
@@ -60,18 +69,30 @@ function mailConfig(settings: Settings, production: boolean) {
 
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
-  const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(
-    Boolean,
-  ).length;
-  if (settings.ENTRA_TENANT_ID === undefined && operatorParts === 1)
+  const { ENTRA_TENANT_ID: tenant, OPERATOR_ISSUER: issuer, OPERATOR_JWKS_URL: keys } = settings;
+  if (tenant === undefined && (issuer === undefined) !== (keys === undefined))
     problems.push("OPERATOR_ISSUER, OPERATOR_JWKS_URL: must be given both or neither");
-  if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
+  const isIssuerKnown = [tenant, issuer, keys].some((part) => part !== undefined);
+  if (isIssuerKnown && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: must be given, or no operator can be verified");
+  if (!isIssuerKnown && settings.OPERATOR_AUDIENCE !== undefined)
+    problems.push(
+      "OPERATOR_AUDIENCE: must come with ENTRA_TENANT_ID, or with OPERATOR_ISSUER and OPERATOR_JWKS_URL",
+    );
+  for (const name of ["AzureWebJobsStorage", "DATA_STORAGE"] as const)
+    if (settings[name] !== undefined && settings[`${name}__accountName`] !== undefined)
+      problems.push(`${name}, ${name}__accountName: must not be given both`);
   if ((settings.MAIL_URL === undefined) !== (settings.MAIL_FROM === undefined))
     problems.push("MAIL_URL, MAIL_FROM: must be given both or neither");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
-  return production ? [...problems, ...problemsOfProduction(settings)] : problems;
+  return production
+    ? [
+        ...problems,
+        ...problemsOfProduction(settings),
+        ...findSecretFaults(settings, appSecrets(settings)),
+      ]
+    : problems;
 }
 
 function problemsOfProduction(settings: Settings): string[] {
@@ -84,8 +105,14 @@ function problemsOfProduction(settings: Settings): string[] {
     problems.push("OUTBOUND_ALLOW_CIDRS: must not be given in production");
   if (settings.OUTBOUND_NAME_SERVERS.length > 0)
     problems.push("OUTBOUND_NAME_SERVERS: must not be given in production");
-  if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
-    problems.push("PUBLIC_BASE_URL: must be an https URL in production");
+  for (const name of [
+    "PUBLIC_BASE_URL",
+    "SERVICE_URL",
+    "SUPPORT_URL",
+    "OPERATOR_JWKS_URL",
+  ] as const)
+    if (settings[name]?.startsWith("https:") === false)
+      problems.push(`${name}: must be an https URL in production`);
   if (settings.MAIL_URL !== undefined && settings.MAIL_URL.user === undefined)
     problems.push("MAIL_URL: must have a user and a password in production");
   if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: must be at least 10 in production");
@@ -98,9 +125,47 @@ const wrongSettings = (problems: readonly string[]) =>
     `The settings are wrong.\n- ${problems.join("\n- ")}\nThe tables of docs/reference/settings.md say what each one is for.`,
   );
 
+/** Shorter names are too much like those of other programs. */
+const NAME_LENGTH_MIN = 10;
+const TYPOS_MAX = 2;
+/** Azure's own names: what is like them is Azure's too. */
+const isAzures = (name: string) => /^azure/i.test(name);
+
+/** Returns a problem for each name that is almost a setting's. A mistyped setting would keep its default, in silence. */
+function findMistypedNames(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const names = Object.keys(SETTINGS);
+  const own = names.filter((name) => name.length >= NAME_LENGTH_MIN && !isAzures(name));
+  return Object.keys(environment).flatMap((given) => {
+    if (given in SETTINGS || given.length < NAME_LENGTH_MIN) return [];
+    const meant = own.find((name) => isAlmost(given.toUpperCase(), name));
+    return meant === undefined ? [] : [`${given}: must be spelled ${meant}`];
+  });
+}
+
+/** Reports whether two typing mistakes at most lead from one text to the other. */
+function isAlmost(given: string, meant: string): boolean {
+  if (Math.abs(given.length - meant.length) > TYPOS_MAX) return false;
+  let above = Array.from({ length: meant.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= given.length; row += 1) {
+    const current = [row];
+    for (let at = 1; at <= meant.length; at += 1) {
+      const isEqual = given[row - 1] === meant[at - 1];
+      current.push(
+        Math.min(
+          (above[at] ?? 0) + 1,
+          (current[at - 1] ?? 0) + 1,
+          (above[at - 1] ?? 0) + (isEqual ? 0 : 1),
+        ),
+      );
+    }
+    above = current;
+  }
+  return (above.at(-1) ?? 0) <= TYPOS_MAX;
+}
+
 function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const values: Record<string, unknown> = {};
-  const problems: string[] = [];
+  const problems: string[] = [...findMistypedNames(environment)];
   for (const [name, { schema, fallback }] of Object.entries(SETTINGS)) {
     const given = environment[name] || undefined;
     const text = given ?? fallback;
@@ -189,7 +254,8 @@ const walksConfig = (settings: Settings) => ({
  */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>) {
   const settings = parseSettings(environment);
-  const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
+  // One word relaxes the rules. Any other value has stopped the start by now.
+  const production = settings.AZURE_FUNCTIONS_ENVIRONMENT !== "Development";
   const networks = readNetworks(settings);
   const problems = [...problemsBetween(settings, production), ...networks.problems];
   // A network without its app here is not available.

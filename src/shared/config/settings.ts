@@ -1,16 +1,19 @@
 import * as z from "zod/mini";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import {
+  accountName,
+  baseUrl,
   dataKeys,
   displayName,
   flag,
+  guid,
+  hostName,
   httpUrl,
   integer,
   isAddressRange,
   isNameServer,
   jsonOf,
   list,
-  transformed,
   mailAddress,
   mailUrl,
   matching,
@@ -32,13 +35,13 @@ import { shape } from "../runtime/shape.ts";
 
 const OWN_SETTINGS = {
   AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
-    text,
+    shape(() => oneOf("Production", "Development")),
     "Production",
-    "`Development` allows http addresses and the two outbound settings; set by the host.",
+    "`Development`, spelled so, is for machines of developers: it allows http addresses, the outbound settings below, and a start without secrets. Any value but these two stops the start.",
   ),
   AzureWebJobsStorage: setting(text, null, "Connection string of the host's storage account."),
   AzureWebJobsStorage__accountName: setting(
-    text,
+    accountName,
     null,
     "The same by managed identity: the account's name.",
   ),
@@ -48,7 +51,7 @@ const OWN_SETTINGS = {
     "Connection string of the data account, when it is not the host's.",
   ),
   DATA_STORAGE__accountName: setting(
-    text,
+    accountName,
     null,
     "The same by managed identity: the account's name.",
   ),
@@ -64,7 +67,7 @@ const OWN_SETTINGS = {
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    shape(() => transformed(httpUrl(), (value) => value.replace(/\/+$/, ""))),
+    baseUrl,
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
@@ -155,7 +158,7 @@ const OWN_SETTINGS = {
     "Cost of password hashes; at least 10 in production.",
   ),
   ENTRA_TENANT_ID: setting(
-    text,
+    guid,
     null,
     "Tenant of the operators; the three settings below derive from it.",
   ),
@@ -245,7 +248,7 @@ const OWN_SETTINGS = {
   OUTBOUND_HOST_MAP: withDefault(
     shape(() =>
       jsonOf(
-        z.record(z.string(), origin()),
+        z.record(hostName(), origin()),
         `must be a JSON object such as {"graph.facebook.com":"http://127.0.0.1:7072"}`,
       ),
     ),

@@ -25,7 +25,10 @@ export const transformed = <T, Made>(schema: Schema<T>, make: (value: T) => Made
 export const withRule = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>
   schema.check(z.refine(holds, words));
 
-export const text = shape(() => z.string().check(z.minLength(1)));
+/** Text as it is. White space around it comes from pasting, and would be part of a name or an id. */
+export const text = shape(() =>
+  matching(/^\S(?:.*\S)?$/, "must not begin or end with white space"),
+);
 /** One or more words, separated by spaces. */
 export const severalWords = shape(() =>
   withRule(
@@ -50,10 +53,17 @@ export const integer = (min: number, max: number) =>
       `must be from ${min} to ${max}`,
     ),
   );
+const DELAY_SECONDS_MAX = 604_800;
+const DELAYS_MAX = 50;
+/** Delays, separated by commas: a week at most, because a typing mistake of one digit more would end all retries. */
 export const seconds = shape(() =>
-  transformed(
-    matching(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "must be seconds, separated by commas"),
-    (value) => value.split(",").map(Number),
+  withRule(
+    transformed(
+      matching(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "must be seconds, separated by commas"),
+      (value) => value.split(",").map(Number),
+    ),
+    (delays) => delays.length <= DELAYS_MAX && delays.every((one) => one <= DELAY_SECONDS_MAX),
+    `must be at most ${DELAYS_MAX} delays of at most ${DELAY_SECONDS_MAX} seconds`,
   ),
 );
 /** Returns the schema of JSON. `shapeWords` say what it has to look like. */
@@ -81,10 +91,16 @@ export const jsonOf = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
 export const dataKeys = shape(() => {
   const dataKey = withRule(
     z.string(),
-    (value) => Buffer.from(value, "base64").length === 32,
+    // Node skips what is no base64, so a mistyped key would be another key.
+    (value) => /^[\w+/-]{43}=?$/.test(value) && Buffer.from(value, "base64").length === 32,
     "must have 32 bytes in base64 for each key",
   );
-  const keyId = z.string().check(z.regex(/^[\w-]{1,32}$/));
+  // A name of digits alone would become the first, wherever it is, and the first key seals.
+  const keyId = z
+    .string()
+    .check(
+      z.regex(/^\d{0,31}[A-Za-z_-][\w-]{0,31}$/, "must have key ids such as k1, not digits alone"),
+    );
   const words = `must be a JSON object such as {"k1":"<32 bytes in base64>"}`;
   return withRule(
     jsonOf(z.record(keyId, dataKey), words),
@@ -109,7 +125,44 @@ export const es256PrivateKey = shape(() => {
 export const httpUrl = shape(() =>
   z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
 );
-export const origin = shape(() => transformed(httpUrl(), (value) => new URL(value).origin));
+export const origin = shape(() =>
+  transformed(
+    withRule(
+      httpUrl(),
+      (value) => /^https?:\/\/[^/?#@]+\/?$/.test(value),
+      "must have origins such as http://127.0.0.1:7072",
+    ),
+    (value) => new URL(value).origin,
+  ),
+);
+/** The address of an API: what is appended to it has to be its path. */
+export const baseUrl = shape(() =>
+  transformed(
+    withRule(
+      httpUrl(),
+      (value) => /^https?:\/\/[^?#@]+$/.test(value),
+      "must be an http or https URL without user, query and fragment",
+    ),
+    (value) => value.replace(/\/+$/, ""),
+  ),
+);
+export const accountName = shape(() =>
+  matching(/^[a-z0-9]{3,24}$/, "must be 3 to 24 lower-case letters and digits"),
+);
+export const guid = shape(() =>
+  transformed(
+    matching(
+      /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+      "must be an id (a GUID), not a name",
+    ),
+    // Tokens have it in lower case, and are compared by text.
+    (id) => id.toLowerCase(),
+  ),
+);
+/** A host as URLs have it, so that an entry for it is found. */
+export const hostName = shape(() =>
+  matching(/^[a-z0-9.-]{1,253}$/, "must have hosts in lower case, without port"),
+);
 
 /** A name that people read. Mastodon allows 60 characters, and a colon would end the name in an authenticator's URI. */
 export const displayName = shape(() =>
