@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
   test("shows initials where a logo or a picture can't be loaded", async () => {
     const page = await chromium.newPage();
-    const picture = "https://cdn.invalid/picture.png";
+    const picture = "https://cdn.nowhere.example.org/picture.png";
     const account = { username: "ada", displayName: "", avatarUrl: picture };
     const broken = aPage({
       branding: { name: "Bakery", logoUrl: picture },

@@ -21,9 +21,9 @@ const APP: NetworkApp = {
 const BRANDING: Branding = {
   name: "Bäckerei Sonnenschein",
   accentColor: "#b4531a",
-  privacyUrl: "https://bakery.test/privacy",
-  termsUrl: "https://bakery.test/terms",
-  supportUrl: "https://bakery.test/help",
+  privacyUrl: "https://bakery.example.org/privacy",
+  termsUrl: "https://bakery.example.org/terms",
+  supportUrl: "https://bakery.example.org/help",
 };
 const ACTION = "https://relay.test/v1/connect/ui";
 
@@ -160,7 +160,10 @@ function connectPages(): readonly (readonly [string, Partial<ConnectPage>])[] {
     [
       "hostile",
       {
-        branding: { name: hostile.slice(0, 80), logoUrl: "https://cdn.invalid/logo.png" },
+        branding: {
+          name: hostile.slice(0, 80),
+          logoUrl: "https://cdn.nowhere.example.org/logo.png",
+        },
         cards: [aCard("mastodon", { state: "linked", account: account(hostile, hostile) })],
         hasLinked: true,
       },
@@ -205,7 +208,7 @@ export function gallery(language: Language = "en", branding: Branding = BRANDING
     name: `notice-${notice}`,
     render: (nonce: string) => {
       const hasBack = ["completed", "canceled", "expired", "open"].includes(notice);
-      const back = hasBack ? "https://app.customer.test/back" : null;
+      const back = hasBack ? "https://app.customer.example.org/back" : null;
       const goOn = notice === "paused" ? { goOn: ACTION } : {};
       const accounts = ["allSet", "completed", "expired"].includes(notice) ? LINKED : [];
       const page = { language, notice, back, ...goOn, branding, accounts, requestId: "req_1" };

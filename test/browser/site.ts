@@ -6,7 +6,7 @@ import { serveRelay } from "../setup/relay-server.ts";
 import { freePort } from "../setup/free-ports.ts";
 
 /** Where a customer's end users come back to. */
-const RETURN_URL = "https://app.customer.test/back";
+const RETURN_URL = "https://app.customer.example.org/back";
 
 /** The relay and the networks, where a browser of this machine finds them. */
 export interface BrowserSite {

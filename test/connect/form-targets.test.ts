@@ -6,7 +6,7 @@ import { Browser, locationOf } from "./browser.ts";
 import { anOwner, BASE, openWorld } from "./world.ts";
 import { forFile } from "../setup/for-file.ts";
 
-const RETURN_URL = "https://app.customer.test/back";
+const RETURN_URL = "https://app.customer.example.org/back";
 /** Instead of the network's own pages, as a developer's machine has them. */
 const INSTAGRAM_STAND_IN = "http://127.0.0.1:9";
 

@@ -1,3 +1,4 @@
+import { pageAnswer } from "../../src/shared/connections/connections.ts";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -120,8 +121,8 @@ describe("a customer's branding that means no good is refused", () => {
   test.each([
     [{ logoUrl: "javascript:alert(1)" }],
     [{ logoUrl: "data:image/svg+xml,<svg onload=alert(1)>" }],
-    [{ logoUrl: "http://cdn.customer.test/logo.png" }],
-    [{ logoUrl: "https://user:password@cdn.customer.test/logo.png" }],
+    [{ logoUrl: "http://cdn.customer.example.org/logo.png" }],
+    [{ logoUrl: "https://user:password@cdn.customer.example.org/logo.png" }],
     [{ accentColor: "red;} body{background:url(//evil.test)}" }],
     [{ accentColor: "#12345" }],
     [{ name: "a\u202eb" }],
@@ -133,7 +134,7 @@ describe("a customer's branding that means no good is refused", () => {
   });
 
   test("a logo's address stays within its attribute", async () => {
-    const logoUrl = `https://cdn.customer.test/a"onerror="alert(1)`;
+    const logoUrl = `https://cdn.customer.example.org/a"onerror="alert(1)`;
     const url = await connectUrl({ branding: { logoUrl } });
     const { body: text } = await new Browser(world).get(url);
     expect(text).not.toMatch(/\sonerror=/);
@@ -141,12 +142,73 @@ describe("a customer's branding that means no good is refused", () => {
 
   test.each([
     "javascript:alert(1)",
-    "http://app.customer.test/",
-    "https://app.customer.test\\@evil.test/",
-    "https://a:b@app.customer.test/",
-    "https://app.customer.test/\r\nset-cookie: a=1",
+    "http://app.customer.example.org/",
+    "https://app.customer.example.org\\@evil.test/",
+    "https://a:b@app.customer.example.org/",
+    "https://app.customer.example.org/\r\nset-cookie: a=1",
+    // Characters that end a directive or a source of the page's policy, in host names that URL parsers take.
+    "https://x.com;frame-ancestors/",
+    "https://x.com;script-src-elem/",
+    "https://*.com/",
+    "https://'self'/",
+    "https://x.com,y/",
+    "https://a_b.com/",
+    "https://[2606:4700::1111]/",
+    // Names and addresses that are not public.
+    "https://localhost/",
+    "https://127.0.0.1/",
+    "https://169.254.169.254/latest",
+    "https://10.0.0.5/",
+    "https://printer.local/",
+    "https://customer.test/",
+    "https://intranet/",
+    "https://app.example.org:22/",
   ])("a way back to %j", async (returnUrl) => {
-    expect((await start({ returnUrl })).status).toBe(400);
+    const answer = await start({ returnUrl });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details.issues).toMatchObject([{ path: "returnUrl" }]);
+  });
+
+  test.each(["logoUrl", "faviconUrl", "privacyUrl", "termsUrl", "supportUrl"])(
+    "a customer's branding that means no good is refused: a %s on no public host",
+    async (field) => {
+      for (const url of ["https://10.0.0.5/", "https://x.com;a/", "https://intranet/"]) {
+        const answer = await start({ branding: { [field]: url } });
+        expect(answer.status, url).toBe(400);
+        expect(answer.body.error.details.issues).toMatchObject([{ path: `branding.${field}` }]);
+      }
+    },
+  );
+
+  test("every problem of a session's addresses is in one answer, beside those of other fields", async () => {
+    const answer = await start({
+      returnUrl: "https://intranet/",
+      branding: { logoUrl: "https://10.0.0.5/", locale: "nl" },
+    });
+    const { issues } = answer.body.error.details;
+    expect(issues.map(({ path }: { path: string }) => path).toSorted()).toEqual([
+      "branding.locale",
+      "branding.logoUrl",
+      "returnUrl",
+    ]);
+  });
+
+  test("a way back may be a program of this machine where the settings allow its address", async () => {
+    for (const returnUrl of ["http://localhost:3000/back", "http://127.0.0.1:3000/back"])
+      expect((await start({ returnUrl })).status).toBe(201);
+    expect((await start({ returnUrl: "http://192.168.0.7:3000/back" })).status).toBe(400);
+  });
+
+  test("no page is made with a source that could end its directive", () => {
+    for (const source of ["https://x.com;frame-ancestors", "https://*.com", "https://a b", "*"])
+      expect(() => pageAnswer(200, () => "", ["'self'", source])).toThrow("no source for a policy");
+  });
+
+  test("the page's policy forbids frames before it names any address", async () => {
+    const { headers } = await new Browser(world).get(await connectUrl());
+    expect(headers.get("content-security-policy")).toMatch(
+      /^frame-ancestors 'none'; base-uri 'none'; /,
+    );
   });
 });
 

@@ -24,7 +24,7 @@ const session: ConnectSession = {
   makers: [],
   status: "open",
   networks: ["bluesky", "mastodon"],
-  returnUrl: "https://app.test/back?a=1&status=mine#part",
+  returnUrl: "https://app.example.org/back?a=1&status=mine#part",
   state: "a b&c",
   branding: {},
   tokenHash: "",
@@ -190,7 +190,7 @@ describe("a session", () => {
 
   test("leads back to the given address alone, its own parameters kept apart", () => {
     const address = new URL(returnAddress(session, "open") ?? "");
-    expect(address.href.startsWith("https://app.test/back?a=1&status=open")).toBe(true);
+    expect(address.href.startsWith("https://app.example.org/back?a=1&status=open")).toBe(true);
     expect(address.hash).toBe("#part");
     expect(address.searchParams.getAll("status")).toEqual(["open"]);
     expect(address.searchParams.get("state")).toBe("a b&c");

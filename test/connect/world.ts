@@ -9,7 +9,7 @@ import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup
 
 export const BASE = "http://localhost:7071/api";
 /** A customer's own site, to which end users return. */
-const CUSTOMER_HOST = "app.customer.test";
+const CUSTOMER_HOST = "app.customer.example.org";
 
 /** Mastodon servers of one test each: nobody else has an account there linked. */
 export const OWN_INSTANCES = ["first.sandbox.test", "second.sandbox.test"] as const;

@@ -16,7 +16,10 @@ const { aSession, session, connections, linkBluesky, towardsCallback } = useConn
 
 describe("linking by a form", () => {
   test("the whole way: sign in, see it linked, done, back to the platform", async () => {
-    const made = await aSession({ returnUrl: "https://app.customer.test/back#top", state: "s&1" });
+    const made = await aSession({
+      returnUrl: "https://app.customer.example.org/back#top",
+      state: "s&1",
+    });
     const browser = new Browser(world);
     const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
     const page = await browser.follow(linked);

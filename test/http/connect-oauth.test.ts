@@ -15,7 +15,7 @@ describe("linking by OAuth", () => {
   test("the whole way: the instance's page, back, linked", async () => {
     const made = await aSession({
       platforms: ["mastodon"],
-      returnUrl: "https://app.customer.test/",
+      returnUrl: "https://app.customer.example.org/",
     });
     const { browser, callback } = await towardsCallback(made.connectUrl);
     expect(callback).toContain(`${BASE}/v1/connect/callback/mastodon/mastodon.sandbox.test?`);

@@ -156,7 +156,7 @@ describe("connect sessions", () => {
 
 describe("the hosted page", () => {
   test("runs nothing, loads nothing foreign and can't be framed or cached", async () => {
-    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.example.org/back" });
     const { headers, body: text, status } = await new Browser(world).get(connectUrl);
     const policy = headers.get("content-security-policy") ?? "";
     const nonce = /style-src 'nonce-([\w-]+)'/.exec(policy)?.[1] ?? "none";
@@ -178,18 +178,18 @@ describe("the hosted page", () => {
   test("shows the customer's branding and says which networks are not available", async () => {
     const branding = {
       name: "Bäckerei & Söhne",
-      logoUrl: "https://cdn.customer.test/logo.png",
+      logoUrl: "https://cdn.customer.example.org/logo.png",
       accentColor: "#00AA11",
       backLabel: "Back to the bakery",
     };
-    const returnUrl = "https://app.customer.test/back";
+    const returnUrl = "https://app.customer.example.org/back";
     const { connectUrl } = await aSession({
       branding,
       returnUrl,
       platforms: ["facebook", "bluesky"],
     });
     const page = await new Browser(world).get(connectUrl);
-    expect(page.body).toContain('<img src="https://cdn.customer.test/logo.png"');
+    expect(page.body).toContain('<img src="https://cdn.customer.example.org/logo.png"');
     expect(page.body).toContain("--accent: #00AA11");
     expect(readable(page.body)).toContain("Bäckerei & Söhne");
     expect(readable(page.body)).toContain("Back to the bakery");
@@ -205,10 +205,10 @@ describe("the hosted page", () => {
     const branding = {
       locale: "fr",
       theme: "dark",
-      faviconUrl: "https://cdn.customer.test/icon.png",
-      privacyUrl: "https://customer.test/privacy",
-      termsUrl: "https://customer.test/terms",
-      supportUrl: "https://customer.test/help",
+      faviconUrl: "https://cdn.customer.example.org/icon.png",
+      privacyUrl: "https://customer.example.org/privacy",
+      termsUrl: "https://customer.example.org/terms",
+      supportUrl: "https://customer.example.org/help",
     };
     const made = await aSession({ branding });
     expect(made).toMatchObject({ branding });
@@ -219,9 +219,9 @@ describe("the hosted page", () => {
       expect(body).toContain('<html lang="fr">');
       expect(body).toContain("color-scheme: dark;");
       expect(body).not.toContain("prefers-color-scheme");
-      expect(body).toContain('<link rel="icon" href="https://cdn.customer.test/icon.png"');
+      expect(body).toContain('<link rel="icon" href="https://cdn.customer.example.org/icon.png"');
       for (const name of ["privacy", "terms", "help"])
-        expect(body).toContain(`href="https://customer.test/${name}" target="_blank"`);
+        expect(body).toContain(`href="https://customer.example.org/${name}" target="_blank"`);
     }
   });
 
@@ -253,7 +253,7 @@ describe("the hosted page", () => {
   });
 
   test("an expired session leads back with its status, in GET and in POST", async () => {
-    const returnUrl = "https://app.customer.test/back?a=1";
+    const returnUrl = "https://app.customer.example.org/back?a=1";
     const made = await aSession({ returnUrl, state: "s", expiresIn: 300 });
     const browser = new Browser(world);
     const before = await browser.get(made.connectUrl);
@@ -323,7 +323,7 @@ describe("leaving the page", () => {
   });
 
   test("done without an account keeps the page and says so", async () => {
-    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.example.org/back" });
     const browser = new Browser(world);
     const page = await browser.submit(await browser.get(connectUrl), "done", { action: "done" });
     expect(page.status).toBe(422);
@@ -331,7 +331,7 @@ describe("leaving the page", () => {
   });
 
   test("cancel without an account leads back as canceled", async () => {
-    const made = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const made = await aSession({ returnUrl: "https://app.customer.example.org/back" });
     const browser = new Browser(world);
     const answer = await browser.submit(await browser.get(made.connectUrl), "done", {
       action: "cancel",
@@ -341,7 +341,7 @@ describe("leaving the page", () => {
   });
 
   test("pressing done twice leads back twice", async () => {
-    const made = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const made = await aSession({ returnUrl: "https://app.customer.example.org/back" });
     const browser = new Browser(world);
     const page = await browser.follow(await linkBluesky(made.connectUrl));
     const first = await browser.submit(page, "done", { action: "done" });

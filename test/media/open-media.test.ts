@@ -228,13 +228,13 @@ describe("a file that is opened", () => {
       "inside.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The media URL leads to an address that may not be fetched.",
+      "The media URL doesn't lead to a public address.",
     ],
     [
       "loopback.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The media URL leads to an address that may not be fetched.",
+      "The media URL doesn't lead to a public address.",
     ],
     ["circle.jpg", MEGABYTE, "media_unreachable", "The media URL redirects more than 5 times."],
     [

@@ -17,12 +17,51 @@ import {
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
 import { priceOfLink } from "./link-account.ts";
 import { sessionState, type StateDeps } from "./session-state.ts";
-import { AppError, notFound } from "../runtime/errors.ts";
+import { AppError, notFound, refuseIssues, type Issue } from "../runtime/errors.ts";
+import { linkUrl, publicUrl } from "../networks/options.ts";
+import { refusedPublicUrl } from "../runtime/outbound.ts";
 import { listConnections } from "./view-connection.ts";
+
+/** Addresses of the branding, which browsers of end users load or follow. */
+const BRANDING_URLS = ["logoUrl", "faviconUrl", "privacyUrl", "termsUrl", "supportUrl"] as const;
+
+/** A policy can't name an IPv6 address, so a page could not lead to it. */
+const NAMED_HOST = /^[a-z0-9.-]+$/;
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+/**
+ * Returns the problems of a new session's addresses that depend on the settings. The schema reports those of any other
+ * kind.
+ */
+export function sessionAddressIssues(
+  { config }: Pick<ConnectionsDeps, "config">,
+  body: Readonly<Record<string, unknown>>,
+): readonly Issue[] {
+  const given = [
+    ["returnUrl", body["returnUrl"], linkUrl()] as const,
+    ...BRANDING_URLS.map((field) => {
+      const path = `branding.${field}`;
+      return [path, fieldOf(body["branding"], field), publicUrl()] as const;
+    }),
+  ];
+  return given.flatMap(([path, value, schema]) => {
+    const { success, data: text } = schema.safeParse(value);
+    if (!success) return [];
+    const isNamed = NAMED_HOST.test(new URL(text).hostname);
+    const message = isNamed
+      ? refusedPublicUrl(text, config.outbound)
+      : "must have a host name of letters, digits, hyphens and dots";
+    return message === undefined ? [] : [{ path, code: "refused_url", message }];
+  });
+}
 
 /**
  * Starts a session of the hosted page. Only this answer has the token, in `connectUrl`.
- * @throws AppError 402 when the wallet can't pay for one link
+ * @throws AppError `validation_failed` on an address, 402 when the wallet can't pay for one link
  */
 export async function startConnectSession(
   services: ConnectionsDeps,
@@ -30,6 +69,7 @@ export async function startConnectSession(
   input: CreateConnectSession,
 ) {
   const { platformId, applicationId, profileId } = scope;
+  refuseIssues(sessionAddressIssues(services, input));
   const now = services.clock.now();
   const id = newId("connectSession", now);
   const token = newPageToken(services.linking.linkTokens, { platformId, id });

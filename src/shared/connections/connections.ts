@@ -6,6 +6,7 @@ export {
   cancelSession,
   getSession,
   listSessions,
+  sessionAddressIssues,
   startConnectSession,
 } from "./connect-sessions.ts";
 export { EXPIRES_IN_MAX as CONNECT_SESSION_SECONDS_MAX } from "./schema.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import { publicUrl } from "../networks/options.ts";
+import { linkUrl, publicUrl } from "../networks/options.ts";
 import { LOCALES } from "../runtime/locale.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -61,10 +61,10 @@ export const CreateConnectSessionBody = shape(() =>
       )
       .default([...NETWORK_NAMES])
       .meta({ description: "The networks that the page offers.", uniqueItems: true }),
-    returnUrl: publicUrl()
+    returnUrl: linkUrl()
       .nullish()
       .describe(
-        "The https address that the page leads back to. Without it, the page says that it can be closed.",
+        "The https address, on a public host, that the page leads back to. In a local run it may be `http://localhost`. Without it, the page says that it can be closed.",
       ),
     state: z.string().max(512).nullish().describe("Returned in the query of `returnUrl`."),
     branding: brandingShape().nullish().describe("What the end user sees of you."),

@@ -21,7 +21,9 @@ const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
 
 function findWith(names: Names, owner: string): FindAddresses {
   return async (host) => {
-    const addresses = (await names.resolve(host, owner)) ?? [];
+    const addresses = await names.resolve(host, owner);
+    // As for a private address: callers must not find out which names our own network knows.
+    if (addresses === undefined) throw blockedAddress();
     if (addresses.length === 0) throw failed("EAI_AGAIN", "the name could not be resolved in time");
     return addresses;
   };

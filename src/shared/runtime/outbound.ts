@@ -13,6 +13,7 @@ import {
 } from "./outbound-body.ts";
 import { traceParentOfCall } from "./telemetry/work-context.ts";
 import { RecentMap } from "./recent-map.ts";
+import { isImpossibleName, misreadAddress } from "./web-address.ts";
 
 /** Maximum time between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 60_000;
@@ -149,11 +150,48 @@ function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
  * Reports whether a URL is that of a program on a developer's machine: plain http to `localhost` or 127.0.0.1, if the
  * settings allow this address.
  */
-export function isLocalProgram(url: URL, allowed: BlockList): boolean {
+function isLocalProgram(url: URL, allowed: BlockList): boolean {
   const dialled = withoutLocalName(url);
   return (
     dialled.hostname === LOOPBACK && isAllowedPort(url) && isAllowedPlainHttp(dialled, allowed)
   );
+}
+
+/** A host as every reader of URLs and headers takes it: a name of letters, digits, hyphens and dots, or an address. */
+const PLAIN_HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
+
+interface PublicHostRules {
+  readonly hostMap: Readonly<Record<string, string>>;
+  readonly allowCidrs: readonly string[];
+}
+
+/** Reports whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
+export function isOfDevelopment(url: URL, { hostMap, allowCidrs }: PublicHostRules): boolean {
+  const { protocol, hostname, username, password } = url;
+  const isPlain = protocol === "https:" && username === "" && password === "";
+  const isMapped = isPlain && hostMap[hostname] !== undefined;
+  return isMapped || isLocalProgram(url, allowList(allowCidrs));
+}
+
+/**
+ * Says what would have to change in a URL that a caller gave, so that it is https on a host that can exist on the
+ * public internet. Returns undefined when it is. Only the text is checked. In development, hosts with a stand-in and
+ * programs of this machine are taken too.
+ */
+export function refusedPublicUrl(text: string, rules: PublicHostRules): string | undefined {
+  if (!URL.canParse(text)) return "must be an https URL";
+  const misread = misreadAddress(text);
+  if (misread !== undefined) return misread;
+  const url = new URL(text);
+  if (isOfDevelopment(url, rules)) return undefined;
+  const reason = refusedUrl(text);
+  if (reason !== undefined) return reason;
+  if (!PLAIN_HOST.test(url.hostname))
+    return "must have a host name of letters, digits, hyphens and dots";
+  const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+  return !isAddress && isImpossibleName(url.hostname)
+    ? "must have a host name that can exist on the public internet"
+    : undefined;
 }
 
 export interface Outbound {

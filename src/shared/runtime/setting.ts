@@ -19,7 +19,7 @@ export type ValueOf<Of extends Setting<unknown>> = Of extends Setting<infer T> ?
 export const matching = (pattern: RegExp, words: string) =>
   z.string().check(z.regex(pattern, words));
 /** Returns the schema of a value that is made from another schema's value. */
-export const transformed = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
+const transformed = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
   z.pipe(schema, z.transform(make));
 /** Adds a rule to a schema. `words` say what the value has to be. */
 export const withRule = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>

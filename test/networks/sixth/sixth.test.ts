@@ -116,7 +116,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     const session = dataOf(
       await call("POST", `/v1/profiles/${owner.profileId}/connect/sessions`, {
         platforms: ["pinboard"],
-        returnUrl: "https://app.customer.test/done",
+        returnUrl: "https://app.customer.example.org/done",
       }),
     );
     const browser = new Browser(world);

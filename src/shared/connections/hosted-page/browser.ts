@@ -106,21 +106,31 @@ export function formTargets(
   return [...targets];
 }
 
+/** A source that can't end its directive or the list that it is in, whatever a caller's address had in it. */
+const SOURCE = /^(?:'self'|https:|https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)$/;
+
+function checkSources(sources: readonly string[]): void {
+  const wrong = sources.find((source) => !SOURCE.test(source));
+  if (wrong !== undefined) throw new Error(`no source for a policy: ${JSON.stringify(wrong)}`);
+}
+
 /** Answers with a page. Its policy allows no script, and only its own style and images. */
 export function pageAnswer(
   status: number,
   render: (nonce: string) => string,
   targets: readonly string[] = ["'self'"],
 ): BrowserAnswer {
+  checkSources(targets);
   const nonce = randomToken(16);
+  // The first directive of a name counts, so what protects the page comes before what is made from addresses.
   const policy = [
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
     "default-src 'none'",
     "script-src 'none'",
     `style-src 'nonce-${nonce}'`,
     "img-src https: data:",
     `form-action ${targets.join(" ")}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
   ].join("; ");
   return {
     status,

@@ -29,8 +29,8 @@ const words = (message: string, remediation: string): Words => ({ message, remed
 
 const CAUSES: Readonly<Record<Cause, Words>> = {
   blocked_address: words(
-    "The media URL leads to an address that may not be fetched.",
-    "Use an https URL on a public host.",
+    "The media URL doesn't lead to a public address.",
+    "Check the host name in the media URL: it must exist and be public.",
   ),
   connect_failed: words(
     "The server of the media file can't be reached.",

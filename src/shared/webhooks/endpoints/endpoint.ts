@@ -3,8 +3,12 @@ import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { WaitingRequests } from "../../limits/limits.ts";
 import type { Names } from "../../runtime/names.ts";
-import { allowList, isAllowedAddress, isLocalProgram, refusedUrl } from "../../runtime/outbound.ts";
-import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
+import {
+  allowList,
+  isAllowedAddress,
+  isOfDevelopment,
+  refusedPublicUrl,
+} from "../../runtime/outbound.ts";
 import type { Config } from "../../config/config.ts";
 
 /** The events that an endpoint wants: every event, or one type. */
@@ -110,47 +114,38 @@ interface Settings {
 
 type Owner = Pick<Endpoint, "platformId">;
 
-/** Reports whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
-function isOfDevelopment({ config: { outbound } }: Settings, url: URL): boolean {
-  const { protocol, hostname, username, password } = url;
-  const isPlain = protocol === "https:" && username === "" && password === "";
-  const isMapped = isPlain && outbound.hostMap[hostname] !== undefined;
-  return isMapped || isLocalProgram(url, allowList(outbound.allowCidrs));
-}
-
 async function reasonAgainst(
   services: Settings,
   owner: Owner,
   text: string,
 ): Promise<string | undefined> {
-  if (!URL.canParse(text)) return "must be an https URL";
-  const misread = misreadAddress(text);
-  if (misread !== undefined) return misread;
-  const url = new URL(text);
-  const isExempt = isOfDevelopment(services, url);
-  const reason = isExempt ? undefined : refusedUrl(text);
+  const { outbound } = services.config;
+  const reason = refusedPublicUrl(text, outbound);
   if (reason !== undefined) return reason;
+  const url = new URL(text);
   if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
-  return isExempt ? undefined : await reasonOfName(services, owner, url);
+  return isOfDevelopment(url, outbound) ? undefined : await reasonOfName(services, owner, url);
 }
 
-/** Returns why a host name must not be called, if so. Each attempt also checks the address that it dials. */
+/**
+ * Returns why a host name must not be called, if so. Each attempt also checks the address that it dials. A name that
+ * exists in our own network alone and a name that doesn't exist have the same reason, or callers could find out which
+ * names our network knows.
+ */
 async function reasonOfName(
   services: Settings,
   { platformId }: Owner,
   { hostname }: URL,
 ): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
-  if (isImpossibleName(hostname))
-    return "must have a host name that can exist on the public internet";
   const allowed = allowList(services.config.outbound.allowCidrs);
   const addresses = await services.calls.waits.run(platformId, () =>
     services.calls.names.resolve(hostname, platformId),
   );
-  if (addresses === undefined) return "must have a host name that exists: no name server knows it";
-  return addresses.every(({ address }) => isAllowedAddress(address, allowed))
+  const isPublic = addresses?.every(({ address }) => isAllowedAddress(address, allowed)) ?? false;
+  return isPublic
     ? undefined
-    : "must lead to a public address, and its host name leads to a private one";
+    : "must have a host name that leads to a public address: check its spelling and its DNS records";
 }
 
 /** Returns the problem of an endpoint's address. The schema reports values that are no text or too long. */
