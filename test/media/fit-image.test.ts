@@ -295,6 +295,16 @@ describe("what a network does not take", () => {
     expect(await planOf(bytes, target)).toEqual(fitted.repairs);
   });
 
+  test("an animated GIF of more pixels than Mastodon takes is refused, and a still one is converted", async () => {
+    const target = targetOf("mastodon");
+    expect((await fit(await animatedGif(1280, 720), target)).repairs).toEqual([]);
+    const failure = await failureOf(fit(await animatedGif(1281, 720), target));
+    expect(failure).toMatchObject({ code: "media_rejected", reason: "pixels" });
+    const still = await flag(1281, 720).gif().toBuffer();
+    const fitted = await fit(still, target);
+    expect([fitted.contentType, fitted.width, fitted.height]).toEqual(["image/jpeg", 1281, 720]);
+  });
+
   test("an animation that is too large is refused, not stilled", async () => {
     const small = { ...mastodon, bytesMax: 50 };
     const failure = await failureOf(fit(await animatedGif(), small));

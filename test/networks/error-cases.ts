@@ -250,7 +250,11 @@ export const CASES: readonly Case[] = [
     ...errors("Media 1 not found or already attached", "Media 1, 2 not found or already attached"),
   ]),
   ...mastodon("media_rejected", 422, [
-    ...errors("Cannot attach more than 4 files", "Validation failed: File content type is invalid"),
+    ...errors(
+      "Cannot attach more than 4 files",
+      "Validation failed: File content type is invalid",
+      "1400x700 GIF files are not supported",
+    ),
     ...errors("Cannot attach a video to a post that already contains images"),
     ...errors("File type of uploaded media could not be verified"),
   ]),

@@ -537,6 +537,7 @@ describe("linking a Mastodon account", () => {
           mixesFiles: false,
           needsMedia: false,
           hasDirect: true,
+          gifPixelsMax: 921_600,
         },
         expiresAt: null,
       },

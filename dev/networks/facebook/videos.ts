@@ -21,7 +21,7 @@ const PROCESSING_POLLS = 2;
 const DAY_MS = 24 * 3_600_000;
 const REELS_PER_DAY = 30;
 const TITLE_MAX = 255;
-/** Encoders round: 9:16 is meant as seen. */
+/** developers.facebook.com/documentation/video-api/guides/reels-publishing; encoders round: 9:16 is meant as seen. */
 const RATIO = { wanted: 9 / 16, tolerance: 0.02 };
 
 function newVideo(shared: FacebookShared, page: Page, purpose: Video["purpose"]): Video {
@@ -59,13 +59,19 @@ const badVideo = (subcode: number, userMessage: string) =>
     userMessage,
   });
 
-function checkFacts({ seconds, width, height }: VideoFacts, secondsMax: number): void {
+function checkFacts(
+  { seconds, width, height, framesPerSecond }: VideoFacts,
+  secondsMax: number,
+): void {
   if (seconds < 3 || seconds > secondsMax)
     throw badVideo(1363128, `The video must be 3 to ${secondsMax} seconds long.`);
   if (Math.abs(width / height - RATIO.wanted) > RATIO.tolerance)
     throw badVideo(1363040, "The aspect ratio of the video must be 9:16.");
   if (width < 540 || height < 960)
     throw badVideo(1363127, "The resolution of the video must be at least 540 x 960 pixels.");
+  const rate = Math.round(framesPerSecond);
+  if (rate < 24 || rate > 60)
+    throw badVideo(1363129, "The frame rate of the video must be 24 to 60 frames per second.");
 }
 
 /** The video of a finish call, uploaded and within the limits. One that was published before is fine: nothing happens. */

@@ -3,15 +3,40 @@ import type { Fetched } from "../fetched-file.ts";
 import { graphRefusal } from "../graph/errors.ts";
 import type { GraphProblem } from "../graph/errors.ts";
 import { pictureFacts, videoFacts } from "../media-facts.ts";
+import type { VideoFacts } from "../media-facts.ts";
 import type { InstagramShared, StoredFile } from "./state.ts";
 
+/*
+ * developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media has the numbers, and
+ * …/instagram-platform/reference/error-codes what is said of a file beyond them.
+ */
+
 const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
-const STORY_VIDEO_BYTES_MAX = 100 * 1024 * 1024;
+const STORY_VIDEO_BYTES_MAX = 100_000_000;
 /** Instagram takes 300 MB; more than this is not worth a developer's memory. */
 const VIDEO_BYTES_MAX = 110 * 1024 * 1024;
-/** 4:5 and 1.91:1, with room for the rounding of encoders. */
-const RATIO = { min: 0.795, max: 1.915 };
 const SECONDS = { min: 3, reelMax: 15 * 60, storyMax: 60 };
+/** H.264 and HEVC, with AAC or without sound. */
+const VIDEO_CODECS = ["avc1", "avc3", "hvc1", "hev1"];
+const AUDIO_CODECS = ["mp4a", null];
+const FRAME_RATE = { min: 23, max: 60 };
+const COLUMNS_MAX = 1920;
+
+/** From 4:5 to 1.91:1. A picture that is out by less than a pixel was rounded by its encoder. */
+function isFeedShape(width: number, height: number): boolean {
+  return (width + 1) * 5 > height * 4 && (width - 1) * 100 < height * 191;
+}
+
+function isPlayable({ codec, audioCodec, framesPerSecond, width }: VideoFacts): boolean {
+  const rate = Math.round(framesPerSecond);
+  return (
+    VIDEO_CODECS.includes(codec) &&
+    AUDIO_CODECS.includes(audioCodec) &&
+    rate >= FRAME_RATE.min &&
+    rate <= FRAME_RATE.max &&
+    width <= COLUMNS_MAX
+  );
+}
 
 const TOO_LARGE: GraphProblem = {
   message: "The image size is too large.",
@@ -73,8 +98,7 @@ export async function checkedImage(
   const facts = pictureFacts(fetched.bytes);
   if (facts === undefined) throw graphRefusal(unreachable(url));
   if (facts.type !== "jpg") throw graphRefusal(WRONG_FORMAT);
-  const ratio = facts.width / facts.height;
-  if (purpose === "feed" && (ratio < RATIO.min || ratio > RATIO.max))
+  if (purpose === "feed" && !isFeedShape(facts.width, facts.height))
     throw graphRefusal(WRONG_RATIO);
   const { bytes } = fetched;
   const sha256 = shared.blobs.put(bytes);
@@ -102,7 +126,7 @@ export async function checkedVideo(
   if (fetched.kind !== "file") return failed(fetched.kind === "timeout" ? 2207003 : 2207052);
   const { bytes } = fetched;
   const facts = videoFacts(bytes);
-  if (facts === undefined) return failed(2207026);
+  if (facts === undefined || !isPlayable(facts)) return failed(2207026);
   const secondsMax = purpose === "story" ? SECONDS.storyMax : SECONDS.reelMax;
   const isTooShortOrLong = facts.seconds < SECONDS.min || facts.seconds > secondsMax;
   const sha256 = shared.blobs.put(bytes);

@@ -10,9 +10,12 @@ import { nextNumber } from "./state.ts";
 import type { Asset, LinkedInShared, Token, UploadPart } from "./state.ts";
 
 const UPLOAD_MS = 3_600_000;
+// learn.microsoft.com/linkedin/marketing/community-management/shares/images-api and …/documents-api
+/** "Image should have a pixel count of less than" this number. */
 const PIXELS_MAX = 36_152_320;
-const IMAGE_BYTES_MAX = 40 * 1024 * 1024;
-const DOCUMENT_BYTES_MAX = 100 * 1024 * 1024;
+const GIF_FRAMES_MAX = 250;
+const IMAGE_BYTES_MAX = 40_000_000;
+const DOCUMENT_BYTES_MAX = 100_000_000;
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
   png: "image/png",
@@ -111,6 +114,7 @@ function checkedImage(bytes: Buffer): { mimeType: string; problem: string | null
   const mimeType = IMAGE_TYPES[facts?.type ?? ""];
   if (facts === undefined || mimeType === undefined)
     return { mimeType: "application/octet-stream", problem: "The format is not supported" };
+  if (facts.frames > GIF_FRAMES_MAX) return { mimeType, problem: "The image has too many frames" };
   const isTooLarge = facts.width * facts.height >= PIXELS_MAX;
   return { mimeType, problem: isTooLarge ? "The image has too many pixels" : null };
 }

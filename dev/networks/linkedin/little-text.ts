@@ -1,6 +1,7 @@
 import type { TextSegment } from "../network.ts";
 
-const RESERVED = String.raw`\\|{}@[\]()<>#*_~`;
+/** learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format, in the order of its table. */
+const RESERVED = Array.from("|{}@[]()<>#\\*_~", (character) => `\\${character}`).join("");
 const CHARACTER = String.raw`(?:\\[${RESERVED}]|[^${RESERVED}])`;
 const ESCAPE = new RegExp(String.raw`\\([${RESERVED}])`, "y");
 const HASHTAG = new RegExp(

@@ -19,7 +19,8 @@ import type { Asset, LinkedInShared, Token, UploadPart } from "./state.ts";
 import { route } from "../network.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
-const BYTES = { min: 75 * 1024, max: 500 * 1024 * 1024 };
+/** learn.microsoft.com/linkedin/marketing/community-management/shares/videos-api: MP4, 75 KB to 500 MB, 3 s to 30 min. */
+const BYTES = { min: 75_000, max: 500_000_000 };
 const SECONDS = { min: 3, max: 30 * 60 };
 const PROCESSING_POLLS = 2;
 
@@ -80,7 +81,7 @@ function putPart(shared: LinkedInShared, exchange: Exchange, asset: Asset): Answ
 function problemOf(shared: LinkedInShared, asset: Asset, bytes: Buffer): string | null {
   const facts = videoFacts(bytes);
   asset.seconds = facts?.seconds ?? null;
-  if (facts === undefined) return "The video format is not supported";
+  if (facts === undefined || facts.isQuickTime) return "The video format is not supported";
   if (bytes.length < BYTES.min) return "The video is smaller than 75 KB";
   const isLength = facts.seconds >= SECONDS.min && facts.seconds <= SECONDS.max;
   return isLength ? null : "The video is not between 3 seconds and 30 minutes long";

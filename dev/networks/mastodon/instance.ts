@@ -6,8 +6,16 @@ import { errorAnswer, personalityOf } from "./personality.ts";
 import type { Personality } from "./personality.ts";
 import { route } from "../network.ts";
 
+/** Limits of `app/models/media_attachment.rb` and `app/models/concerns/attachmentable.rb` of Mastodon 4.5. */
 export const IMAGE_BYTES_MAX = 16 * 1024 * 1024;
 export const VIDEO_BYTES_MAX = 99 * 1024 * 1024;
+/** 7680 × 4320 pixels. */
+export const IMAGE_PIXELS_MAX = 33_177_600;
+/** 1280 × 720 pixels; the instance does not state it. */
+export const GIF_PIXELS_MAX = 921_600;
+/** 3840 × 2160 pixels. */
+export const VIDEO_PIXELS_MAX = 8_294_400;
+export const VIDEO_FRAME_RATE_MAX = 120;
 export const MIME_TYPES = [
   "image/jpeg",
   "image/png",
@@ -29,10 +37,10 @@ function configuration(personality: Personality): Record<string, unknown> {
       supported_mime_types: MIME_TYPES,
       description_limit: personality.descriptionMax,
       image_size_limit: IMAGE_BYTES_MAX,
-      image_matrix_limit: 33_177_600,
+      image_matrix_limit: IMAGE_PIXELS_MAX,
       video_size_limit: VIDEO_BYTES_MAX,
-      video_frame_rate_limit: 120,
-      video_matrix_limit: 8_294_400,
+      video_frame_rate_limit: VIDEO_FRAME_RATE_MAX,
+      video_matrix_limit: VIDEO_PIXELS_MAX,
     },
     polls: {
       max_options: 4,

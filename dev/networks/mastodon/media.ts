@@ -6,7 +6,9 @@ import { sniffType } from "../file-type.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route, Surroundings } from "../network.ts";
 import { authorize, limited } from "./access.ts";
-import { IMAGE_BYTES_MAX, MIME_TYPES, VIDEO_BYTES_MAX } from "./instance.ts";
+import { pictureFacts, videoFacts } from "../media-facts.ts";
+import { GIF_PIXELS_MAX, IMAGE_BYTES_MAX, IMAGE_PIXELS_MAX, MIME_TYPES } from "./instance.ts";
+import { VIDEO_BYTES_MAX, VIDEO_FRAME_RATE_MAX, VIDEO_PIXELS_MAX } from "./instance.ts";
 import { readMultipart } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
 import { nextId } from "./state.ts";
@@ -48,13 +50,32 @@ function idOfName(name: string): string {
 function checkedDescription(host: string, given: unknown): string | null {
   const { descriptionMax } = personalityOf(host);
   if (typeof given !== "string" || given === "") return null;
-  if (given.length > descriptionMax)
+  // Ruby counts code points.
+  if (Array.from(given).length > descriptionMax)
     throw refusal(
       host,
       422,
       `Validation failed: Description is too long (maximum is ${descriptionMax} characters)`,
     );
   return given;
+}
+
+/** Why the server takes no file of this shape, in its words (`check_image_dimension`, `check_video_dimensions`). */
+function shapeProblem(mimeType: string, bytes: Buffer): string | undefined {
+  if (mimeType.startsWith("image/")) {
+    const { width, height } = pictureFacts(bytes) ?? { width: 0, height: 0 };
+    const size = `${width}x${height}`;
+    if (mimeType === "image/gif" && width * height > GIF_PIXELS_MAX)
+      return `${size} GIF files are not supported`;
+    return width * height > IMAGE_PIXELS_MAX ? `${size} images are not supported` : undefined;
+  }
+  const video = videoFacts(bytes);
+  if (video === undefined) return undefined;
+  const { width, height, framesPerSecond } = video;
+  if (width * height > VIDEO_PIXELS_MAX) return `${width}x${height} videos are not supported`;
+  return framesPerSecond > VIDEO_FRAME_RATE_MAX
+    ? `${Math.floor(framesPerSecond)}fps videos are not supported`
+    : undefined;
 }
 
 /** Two numbers from -1 to 1 with a comma. */
@@ -132,7 +153,7 @@ export class MediaRoutes {
     return json(media.pollsLeft > 0 ? 202 : 200, mediaEntity(media));
   }
 
-  #checkedType(host: string, claimed: string, bytes: Uint8Array): string {
+  #checkedType(host: string, claimed: string, bytes: Buffer): string {
     const found = sniffType(bytes);
     if (!personalityOf(host).strict) return found ?? claimed;
     if (!MIME_TYPES.includes(claimed))
@@ -148,6 +169,8 @@ export class MediaRoutes {
     const max = found.startsWith("video/") ? VIDEO_BYTES_MAX : IMAGE_BYTES_MAX;
     if (bytes.length > max)
       throw refusal(host, 422, `Validation failed: File must be less than ${max / 1024 / 1024} MB`);
+    const problem = shapeProblem(found, bytes);
+    if (problem !== undefined) throw refusal(host, 422, problem);
     return found;
   }
 

@@ -11,13 +11,13 @@ import { readParameters, stringParameter } from "./parameters.ts";
 import { errorAnswer, personalityOf, refusal } from "./personality.ts";
 import { findAccount, nextId } from "./state.ts";
 import type { MastodonShared, Media, Status } from "./state.ts";
-import { countedLength } from "./text.ts";
+import { countedLength } from "./counted-length.ts";
 import { route } from "../network.ts";
 
 const IDEMPOTENCY_MS = 60 * 60 * 1000;
 const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
 const DELETIONS = { name: "deletions", limit: 30, windowMs: 30 * 60 * 1000 };
-const VISIBILITIES = ["public", "unlisted", "private", "direct"];
+const VISIBILITY = /^(?:public|unlisted|private|direct)$/;
 const WHOLE_LIST = 256;
 
 interface Draft {
@@ -165,7 +165,7 @@ export class Statuses {
       throw refusal(host, 403, "Empty statuses are not allowed");
     if (text.trim() === "" && media.length === 0)
       throw invalid("Validation failed: Text can't be blank");
-    if (strict && countedLength(spoilerText + text) > charactersMax)
+    if (strict && countedLength(text, spoilerText) > charactersMax)
       throw invalid(`Validation failed: Text character limit of ${charactersMax} exceeded`);
     return { text, spoilerText, media, ...settings(host, parameters, spoilerText) };
   }
@@ -297,7 +297,7 @@ function settings(
 ): Pick<Draft, "visibility" | "sensitive" | "language"> {
   const visibility = stringParameter(parameters, "visibility") ?? "public";
   const isKnown = visibility !== "direct" || personalityOf(host).hasDirect;
-  if (!isKnown || !VISIBILITIES.includes(visibility))
+  if (!isKnown || !VISIBILITY.test(visibility))
     throw refusal(host, 422, `'${visibility}' is not a valid visibility`);
   const { sensitive } = parameters;
   return {

@@ -1,29 +1,16 @@
 import { escapeHtml } from "../html.ts";
 import type { TextSegment } from "../network.ts";
 
-const CHARACTERS_PER_URL = 23;
 const URL_FORM = /https?:\/\/[^\s<>"“”]+/gi;
 const MENTION_FORM =
   /(?<![\w/@])@([a-z0-9_]+(?:[a-z0-9_.-]+[a-z0-9_]+)?)(?:@([a-z0-9.-]+[a-z0-9]))?/gi;
 const TAG_FORM = /(?<![\w/&)])#([\p{L}\p{N}_]*[\p{L}_][\p{L}\p{N}_]*)/giu;
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** Punctuation that ends a sentence does not belong to the address before it. */
 function trimmedUrl(found: string): string {
   let url = found.replace(/[.,;:!?'"]+$/, "");
   while (url.endsWith(")") && !url.includes("(")) url = url.slice(0, -1);
   return url;
-}
-
-/** Characters as the instance counts them: graphemes, an address as 23, a remote mention without its host. */
-export function countedLength(text: string): number {
-  const shortened = text
-    .replace(URL_FORM, (found) => {
-      const url = trimmedUrl(found);
-      return "x".repeat(CHARACTERS_PER_URL) + found.slice(url.length);
-    })
-    .replace(MENTION_FORM, (_found, username: string) => `@${username}`);
-  return [...graphemes.segment(shortened)].length;
 }
 
 interface Link extends TextSegment {

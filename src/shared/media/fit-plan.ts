@@ -98,17 +98,23 @@ function refusalOf(
   if (isOutside(facts, target)) return { reason: "ratio", message: `${width} × ${height}` };
   if (!plays(facts, target)) return undefined;
   // Publishing a still picture instead of an animation would change the customer's post.
+  if (isLargeGif(facts, target)) return { reason: "pixels", message: `${width} × ${height}` };
   if (frames > framesMax) return { reason: "frames", message: `an animation of ${frames} frames` };
   return size > target.bytesMax
     ? { reason: "animation", message: `an animation of ${size} bytes` }
     : undefined;
 }
 
+function isLargeGif({ contentType, width, height }: ImageFacts, target: ImageTarget): boolean {
+  return contentType === "image/gif" && width * height > (target.gifPixelsMax ?? Infinity);
+}
+
 /** Returns the type of the result: the image's own when it needs no change of type, else JPEG or PNG. */
 function resultType(facts: ImageFacts, target: ImageTarget): string {
   const { contentType, size, frames, hasAlpha, isPrint, isSeparable } = facts;
   const { types, bytesMax, pngBytesMax = Infinity } = target;
-  if (!types.includes(contentType) || size > bytesMax) return "image/jpeg";
+  if (!types.includes(contentType) || size > bytesMax || isLargeGif(facts, target))
+    return "image/jpeg";
   if (contentType === "image/png") {
     return hasAlpha || size <= pngBytesMax ? "image/png" : "image/jpeg";
   }

@@ -71,6 +71,8 @@ export interface ImageTarget {
   /** Widths of an image that is encoded again. The network scales it further itself. */
   readonly madeWidth?: { readonly min: number; readonly max: number };
   readonly pixelsMax?: number;
+  /** Maximum number of pixels of a GIF, where that is less than of other images. */
+  readonly gifPixelsMax?: number;
   /** Width divided by height. */
   readonly ratio?: { readonly min: number; readonly max: number };
   /** Types of animated images that are shown animated. Others become still images. */

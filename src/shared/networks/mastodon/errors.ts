@@ -27,7 +27,7 @@ const CONFIRM_EMAIL =
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const REFUSED_FILE =
-  /content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
+  /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
 function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { status, message }, ...meaning };

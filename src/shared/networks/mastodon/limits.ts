@@ -13,6 +13,8 @@ export const LIMITS = {
   imageBytesMax: 16_777_216,
   imagePixelsMax: 33_177_600,
   videoBytesMax: 103_809_024,
+  /** No server states this one: `check_image_dimension` in `app/models/concerns/attachmentable.rb` of Mastodon. */
+  gifPixelsMax: 921_600,
   /** Empty when the instance doesn't state them. */
   mediaTypes: NO_TYPES,
   /** Whether images and videos may share a post. The server's software decides this, not its description. */
@@ -38,6 +40,7 @@ const limitsShape = objectShape(() => ({
   imageBytesMax: count(LIMITS.imageBytesMax),
   imagePixelsMax: count(LIMITS.imagePixelsMax),
   videoBytesMax: count(LIMITS.videoBytesMax),
+  gifPixelsMax: count(LIMITS.gifPixelsMax),
   mediaTypes: spare(entries(z.string()), []),
   mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
   needsMedia: spare(z.boolean(), LIMITS.needsMedia),

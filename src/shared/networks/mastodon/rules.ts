@@ -144,7 +144,7 @@ const PLAYED_TYPES = ["image/gif", "image/png"] as const;
 
 /** Returns the media that the account's instance accepts. It rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
-  const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
+  const { mediaTypes, imageBytesMax, imagePixelsMax, gifPixelsMax, videoBytesMax } = limitsOf(data);
   const stated = mediaTypes.filter((type) => type.startsWith("image/"));
   const types = mediaTypes.length > 0 ? { types: mediaTypes } : {};
   const streamed = { ...types, bytesMax: videoBytesMax };
@@ -153,6 +153,7 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
       types: stated.length > 0 ? stated : IMAGE_TYPES,
       bytesMax: imageBytesMax,
       pixelsMax: imagePixelsMax,
+      gifPixelsMax,
       plays: PLAYED_TYPES,
       turnsByExif: true,
     },

@@ -1,3 +1,5 @@
+import { LIMITS } from "./limits.ts";
+
 /**
  * What a server does with the `Idempotency-Key` of a post.
  *
@@ -15,6 +17,7 @@ export interface Traits {
   readonly needsMedia: boolean;
   /** Whether a post may be visible only to the people whom it mentions. */
   readonly hasDirect: boolean;
+  readonly gifPixelsMax: number;
   /** Whether `read` and `write` are the only scopes for accounts and posts. */
   readonly hasCoarseScopes: boolean;
 }
@@ -25,11 +28,12 @@ const UNKNOWN: Traits = {
   mixesFiles: false,
   needsMedia: false,
   hasDirect: true,
+  gifPixelsMax: Number.MAX_SAFE_INTEGER,
   hasCoarseScopes: false,
 };
 
 /** Keys for an hour, under a lock: `with_idempotency` in `app/services/post_status_service.rb` of mastodon/mastodon. */
-const MASTODON: Traits = { ...UNKNOWN, keys: "locked" };
+const MASTODON: Traits = { ...UNKNOWN, keys: "locked", gifPixelsMax: LIMITS.gifPixelsMax };
 
 /** Files of any types: `attachments` in `lib/pleroma/web/common_api/activity_draft.ex` of Pleroma; so do those below. */
 const MIXING: Traits = { ...UNKNOWN, mixesFiles: true };
@@ -69,8 +73,8 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   // private, unlisted and public), `mimeTypeCheck` in `app/Http/Controllers/StatusController.php` (images with a video are a
   // `photo:video:album`), and `Passport::tokensCan` in `app/Providers/AuthServiceProvider.php`.
   pixelfed: {
+    ...MIXING,
     keys: "spent",
-    mixesFiles: true,
     needsMedia: true,
     hasDirect: false,
     hasCoarseScopes: true,
@@ -84,6 +88,6 @@ export function traitsOf(software: unknown): Traits {
 
 /** Returns the traits by which a post is checked before it is sent. */
 export function postTraits(software: unknown) {
-  const { mixesFiles, needsMedia, hasDirect } = traitsOf(software);
-  return { mixesFiles, needsMedia, hasDirect };
+  const { mixesFiles, needsMedia, hasDirect, gifPixelsMax } = traitsOf(software);
+  return { mixesFiles, needsMedia, hasDirect, gifPixelsMax };
 }
