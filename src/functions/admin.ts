@@ -24,7 +24,6 @@ import {
   createPlatform,
   listPlatforms,
   updatePlatform,
-  passwordIssues,
   readAccount,
 } from "../shared/tenants/tenants.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
@@ -51,13 +50,6 @@ export const adminRoutes = [
     description: "The way to create a platform when sign-up is closed.",
     access: operator("Admin"),
     body: CreatePlatformBody,
-    issuesBeside: ({ services, body: { ownerPassword: password, ownerEmail, name } }) =>
-      passwordIssues(services.tenants, {
-        path: "ownerPassword",
-        password,
-        email: ownerEmail,
-        platformName: name,
-      }),
     status: 201,
     response: createdPlatform,
     errors: ["conflict"],

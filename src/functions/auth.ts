@@ -3,7 +3,6 @@ import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   confirmSession,
-  colleagueIssues,
   createUser,
   deleteUser,
   listUsers,
@@ -14,7 +13,6 @@ import {
   startTotp,
   logIn,
   logOut,
-  passwordIssues,
   signUp,
 } from "../shared/tenants/tenants.ts";
 import {
@@ -53,8 +51,6 @@ export const authRoutes = [
     description: "When sign-up is closed, the operators create platforms.",
     access: signingIn,
     body: SignUpBody,
-    issuesBeside: ({ services, body: { password, email, platformName } }) =>
-      passwordIssues(services.tenants, { path: "password", password, email, platformName }),
     status: 201,
     response: signedIn,
     errors: ["signup_disabled", "conflict"],
@@ -106,8 +102,6 @@ export const authRoutes = [
     summary: "Change the password, and end every other session of the user.",
     access: sessionOnly,
     body: ChangePasswordBody,
-    issuesBeside: ({ services, body: { newPassword: password } }) =>
-      passwordIssues(services.tenants, { path: "newPassword", password, email: undefined }),
     status: 204,
     errors: ["invalid_credentials", "rate_limited"],
     examples: () => ({ body: changePasswordExample() }),
@@ -179,7 +173,6 @@ export const userRoutes = [
       "Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
-    issuesBeside: ({ services, scope, body }) => colleagueIssues(services.tenants, scope, body),
     status: 201,
     response: user,
     errors: ["invitation_required", "conflict"],

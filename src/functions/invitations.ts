@@ -17,7 +17,6 @@ import {
   acceptInvitation,
   invite,
   listInvitations,
-  passwordIssues,
   withdrawInvitation,
 } from "../shared/tenants/tenants.ts";
 import { withLocale } from "./with-locale.ts";
@@ -29,8 +28,6 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
     "The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
   access: signingIn,
   body: AcceptInvitationBody,
-  issuesBeside: ({ services, body: { password } }) =>
-    passwordIssues(services.tenants, { path: "password", password, email: undefined }),
   status: 201,
   response: signedIn,
   errors: ["invalid_link", "conflict", "platform_suspended", "platform_closed"],

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { anySession, openingLink, sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route, type RefusedCall } from "../shared/http/route.ts";
 import { shape } from "../shared/runtime/shape.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
@@ -19,7 +19,6 @@ import {
   askForEmailChange,
   askForReset,
   confirmReset,
-  passwordIssues,
   resendVerification,
   verifyEmail,
 } from "../shared/tenants/tenants.ts";
@@ -94,8 +93,6 @@ export const linkRoutes = [
       "Ends every session and every other link of the user, and verifies the e-mail. A second factor stays on.",
     access: signingIn,
     body: ConfirmResetBody,
-    issuesBeside: ({ services, body: { newPassword: password } }) =>
-      passwordIssues(services.tenants, { path: "newPassword", password, email: undefined }),
     response: knownDevice,
     errors: ["invalid_link"],
     examples: () => ({
@@ -127,7 +124,7 @@ export const linkRoutes = [
     operationId: "showNoticesPage",
     summary: "The page behind the link in a notice, which switches such mails off.",
     description: "Opening the page changes nothing. Its form does.",
-    access: signingIn,
+    access: openingLink,
     query: LinkFields,
     browserFields: offFields,
     refused,
@@ -140,7 +137,7 @@ export const linkRoutes = [
     summary: "Switch the notice of the link off, for the whole platform.",
     description:
       "Used by the form of the page and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the mail's reader is an owner.",
-    access: signingIn,
+    access: openingLink,
     query: LinkFields,
     browserFields: offFields,
     refused,
@@ -153,7 +150,7 @@ export const linkRoutes = [
     summary: "The page behind a one-time link, for a browser.",
     description:
       "`kind` is `verify`, `email`, `reset` or `invitation`. Opening the page doesn't use up the link, because mail scanners follow links. The page's form does.",
-    access: signingIn,
+    access: openingLink,
     query: LinkFields,
     browserFields: linkFields,
     refused,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { receiveWithdrawal, withdrawalSenders } from "../shared/connections/connections.ts";
-import { signingIn } from "../shared/http/access/access.ts";
+import { openingLink, signingIn } from "../shared/http/access/access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import type { WithdrawalNotices } from "../shared/networks/contract/network.ts";
@@ -48,7 +48,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     route("GET", `v1/connect/${sender}/deletion/{code}`, {
       operationId: `show${title}Deletion`,
       summary: "Shows the person who requested a deletion whether it was received or is done.",
-      access: signingIn,
+      access: openingLink,
       refused,
       produces: "page",
       answers: {

@@ -21,7 +21,13 @@ import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import { createMail, type Mail, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
-import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
+import {
+  COSTLY_WORK,
+  CostlyWork,
+  createLimits,
+  WaitingRequests,
+  WorkShares,
+} from "./limits/limits.ts";
 import {
   createPublishingStores,
   pingQueue,
@@ -36,7 +42,7 @@ import { createNames, type Names } from "./runtime/names.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { type Clock, Stop } from "./runtime/process.ts";
-import { FairLimit } from "./runtime/fair-limit.ts";
+import { FairLimit, type FairLimits } from "./runtime/fair-limit.ts";
 import { SingleFlight } from "./runtime/promises.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
@@ -73,7 +79,8 @@ const ENDPOINTS_KNOWN_MAX = 10_000;
 /** Everything that the process has, by module. Verbs take the type of their module's `deps.ts` as first argument. */
 export type Services = HttpDeps;
 
-/** Parts that a test may replace: storage, queues with their delays, time, outbound calls, host names and the log. */
+/** Parts that a test may replace: storage, queues with their delays, time, outbound calls, host names, the log,
+ * and how much costly work is done at a time. */
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
@@ -82,6 +89,7 @@ export interface Overrides {
   readonly outbound?: Outbound;
   readonly names?: Names;
   readonly log?: Log;
+  readonly costlyWork?: FairLimits;
 }
 
 /** Makes the parts that every module depends on. */
@@ -98,6 +106,11 @@ function foundationsOf(config: Config, overrides: Overrides) {
   const cursors = createCursors(rotatingKeys(secrets, "list cursors"));
   const audit = createAudit({ clock, log, cursors });
   const tables = overrides.tables ?? openTables(storage);
+  const metrics = new Metrics(log);
+  const costlyWork = new CostlyWork((caller) => {
+    metrics.count("requests.overloaded", { caller });
+    log.warn("too much costly work waits", { caller });
+  }, overrides.costlyWork ?? COSTLY_WORK);
   return {
     common: { config, clock, log, audit, cursors },
     now: () => clock.now(),
@@ -108,12 +121,13 @@ function foundationsOf(config: Config, overrides: Overrides) {
     poisonQueue,
     webhookQueue: new HintQueue<WebhookHint>(webhookMessages),
     secrets,
+    costlyWork,
     calls: {
       outbound: overrides.outbound ?? createOutbound(config, names),
       names,
       waits: new WaitingRequests(),
     },
-    work: { metrics: new Metrics(log), stop: new Stop() },
+    work: { metrics, stop: new Stop() },
   };
 }
 
@@ -172,13 +186,13 @@ function mailOf(
 }
 
 /** Makes the secrets and keys that identify callers. */
-function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
+function tenantSecrets({ common: { config }, secrets, costlyWork, now }: Foundations) {
   const { identity } = config;
   const { keyPepper, previousKeyPepper, grantSecret, previousGrantSecret } = identity;
   const peppers = { current: keyPepper, previous: previousKeyPepper };
   return {
     keyPeppers: rotatingKeys(peppers, "API key hashes"),
-    passwords: createPasswords(identity),
+    passwords: createPasswords(identity, costlyWork),
     sessions: createSessions(secrets, now),
     devices: createDeviceTokens(identity.sessionSecret, now),
     grants: createGrants({ current: grantSecret, previous: previousGrantSecret }, now),

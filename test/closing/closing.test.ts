@@ -54,6 +54,15 @@ describe("a request to close a platform", () => {
     expect(dataOf(await readPlatform(world.relay, customer)).status).toBe("active");
   });
 
+  test("a request to close a platform takes its name however a keyboard composes the letters", async () => {
+    const email = `cafe-${newId("user", world.relay.clock.now())}@example.com`;
+    const platformName = "Café Zürich".normalize("NFC");
+    const body = { email, password: PASSWORD, platformName };
+    dataOf(await world.before.call("POST", "/v1/auth/signup", { body }));
+    const closed = await askToClose(world.relay, { email }, "Café Zürich".normalize("NFD"));
+    expect(dataOf(closed).status).toBe("closed");
+  });
+
   test("a request to close a platform is answered with the time of the end, which operators see too", async () => {
     const customer = await aCustomer(world);
     const erasedAt = await close(world.relay, customer);

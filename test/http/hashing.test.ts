@@ -1,13 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import {
-  aPlatform,
-  dataOf,
-  PASSWORD,
-  type TestPlatform,
-  freshSession,
-} from "../setup/factories.ts";
+import { aPlatform, PASSWORD, type TestPlatform, freshSession } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
-import { startRelay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/use-relay.ts";
 
 const { relay, instance } = useTwoProcesses();
@@ -30,7 +23,7 @@ describe("an e-mail that is taken", () => {
       await aPlatform(relay, { tokens: 0 }),
       await aPlatform(relay, { tokens: 0 }),
     ];
-    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "hash");
+    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
     const added = await Promise.all(many(60, () => addUser(relay, mine, other.email)));
     const body = { email: other.email, password: PASSWORD, platformName: "Example" };
     const signedUp = await relay.call("POST", "/v1/auth/signup", { body });
@@ -45,10 +38,10 @@ describe("an e-mail that is taken", () => {
     expect(countOf(added, 409)).toBeGreaterThan(0);
   });
 
-  test("an e-mail that is taken is free again when there was no room for its hash", async () => {
+  test("an e-mail that is taken stays free when there was no room for its hash", async () => {
     const team = await aPlatform(relay, { tokens: 0 });
     const email = "no-room@example.com";
-    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "hash");
+    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
     hash.mockRejectedValueOnce(new Error("no room"));
     expect((await addUser(relay, team, email)).status).toBe(500);
     hash.mockRestore();
@@ -99,29 +92,4 @@ describe("new passwords", () => {
       answers.push(await relay.call("POST", "/v1/auth/password", { session, body }));
     expect([countOf(answers, 204), countOf(answers, 429)]).toEqual([10, 2]);
   });
-});
-
-describe("a log-in", () => {
-  test("a log-in is served next while sixty new users wait", async () => {
-    const slow = await startRelay({ settings: { BCRYPT_COST: "9" } });
-    const teams = await Promise.all(many(3, () => aPlatform(slow, { tokens: 0 })));
-    const [first] = teams;
-    if (first === undefined) throw new Error("no platform");
-    let done = 0;
-    const adding = teams.flatMap((team, index) =>
-      many(20, async (each) => {
-        dataOf(await addUser(slow, team, `waiting-${index}-${each}@example.com`));
-        done += 1;
-      }),
-    );
-    // Some are through, so that the others are known to wait.
-    await expect.poll(() => done, { interval: 2 }).toBeGreaterThan(0);
-    const before = done;
-    expect((await logIn(slow, first.email)).status).toBe(200);
-    const meanwhile = done - before;
-    await Promise.all(adding);
-    expect(done).toBe(60);
-    expect(meanwhile).toBeLessThan(30);
-    await slow.stop();
-  }, 180_000);
 });

@@ -235,11 +235,7 @@ describe("an invitation", () => {
     expect(body.error.details).toEqual({ existingId: team.userId });
   });
 
-  test("reports everything that is wrong with a password and a body together", async () => {
-    const body = { token: 7, password: "qwertyuiop[]" };
-    const answer = await relay.call("POST", "/v1/auth/invitations/accept", { body });
-    const issues: { path: string; code: string }[] = answer.body.error.details.issues;
-    expect(issues.map(({ path }) => path).toSorted()).toEqual(["password", "token"]);
+  test("goes on working after a password that is too weak", async () => {
     const team = await aTeam();
     const { token, email } = await anInvitation(team);
     const weak = await accept(token, email);

@@ -54,15 +54,40 @@ describe("a password that is set", () => {
     expect(outcomeOf(await signUp(password))).toBe("201");
   });
 
-  test("a password that is set is refused together with everything else that is wrong", async () => {
+  test("a password that is set is rated once nothing else is wrong", async () => {
     const { body } = await signUp("password1234", { email: "none", platformName: "", more: 1 });
     const issues: readonly Issue[] = body.error.details.issues;
-    expect(issues.map(({ path }) => path).toSorted()).toEqual([
-      "email",
-      "more",
-      "password",
-      "platformName",
+    expect(issues.map(({ path }) => path).toSorted()).toEqual(["email", "more", "platformName"]);
+  });
+
+  test.each([
+    ["marguerite.x1y21", "marguerite.x1y2@bakery.example", "Corner"],
+    ["Sunflower-Bakehouse!", "ann@bakery.example", "Sunflower Bakehouse"],
+    ["backhaus-sonne", "ann@bakery.example", "Backhaus Sonne"],
+    ["SONNE backhaus 2026", "ann@bakery.example", "Backhaus Sonne"],
+    ["BackerMuller2026", "ann@bakery.example", "Bäcker Müller"],
+    ["Strassenfest-2026", "ann@bakery.example", "Straßenfest"],
+  ])("a password that is set may not be %s for %s of %s", async (password, local, platformName) => {
+    const [name, domain] = local.split("@");
+    const email = `${name}@${randomBytes(4).toString("hex")}.${domain}`;
+    const { body } = await signUp(password, { email, platformName });
+    expect(body.error.details.issues).toMatchObject([
+      { code: "password_too_weak", message: expect.stringContaining("is made of the e-mail") },
     ]);
+  });
+
+  test.each([
+    ["sunflower tractor 42 marble", "Sunflower Bakehouse"],
+    ["Bakehouse9kQ7x2ZpLm", "Sunflower Bakehouse"],
+  ])("a password that is set may be %s at %s, because enough is left", async (password, name) => {
+    expect(outcomeOf(await signUp(password, { platformName: name }))).toBe("201");
+  });
+
+  test("a password that is set has its length in composed characters", async () => {
+    const decomposed = "käse für öl".normalize("NFD");
+    expect(decomposed.length).toBeGreaterThan(12);
+    const { body } = await signUp(decomposed);
+    expect(body.error.details.issues[0]).toMatchObject({ path: "password", code: "too_small" });
   });
 
   test("a password that is set is checked wherever one is set, and never at a log-in", async () => {

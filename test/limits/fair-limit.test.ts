@@ -80,6 +80,20 @@ describe("slots", () => {
     expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
   });
 
+  test("refuse no owner because two others wait for all of them", async () => {
+    const at = works(new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 }));
+    await at.start("a0", "a");
+    for (const name of ["a1", "a2"]) await at.start(name, "a");
+    await at.start("b1", "b");
+    const { running: dropped } = await at.start("b2", "b");
+    await at.start("c1", "c");
+    expect(await dropped).toBeUndefined();
+    const { running: refused } = await at.start("b3", "b");
+    expect(await refused).toBeUndefined();
+    for (const name of ["a0", "a1", "b1", "c1", "a2"]) await at.end(name);
+    expect(at.begun.toSorted()).toEqual(["a0", "a1", "a2", "b1", "c1"]);
+  });
+
   test("slots are not waited for for more than a minute", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const at = works(new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 }));

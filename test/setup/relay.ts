@@ -35,6 +35,8 @@ export interface RelayOptions {
   readonly tableFault?: (call: FatedCall) => CallFate;
   /** What a write to the model's tables waits for before it arrives. */
   readonly holdWrite?: (call: FatedCall) => Promise<void> | undefined;
+  /** The product's own limits of costly work. Most tests have roomy ones, because their callers share an address. */
+  readonly boundsCostlyWork?: true;
   /** The clock of another relay, for two instances of one deployment. */
   readonly sameDeploymentAs?: Relay;
 }
@@ -87,6 +89,8 @@ export interface Relay {
   runTimer(name: string): Promise<void>;
   stop(): Promise<void>;
 }
+
+const ROOMY = { capacity: 2, perOwner: 2, waitingMax: 1_000 };
 
 function settingsFor({ settings, sameDeploymentAs }: RelayOptions, issuer: OperatorIssuer) {
   return {
@@ -162,6 +166,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     outbound,
     names,
     tables,
+    ...(options.boundsCostlyWork === true ? {} : { costlyWork: ROOMY }),
     ...(options.emulatedQueues === true
       ? {}
       : {

@@ -1,7 +1,12 @@
 import { genSaltSync } from "bcryptjs";
 import { describe, expect, test } from "vitest";
-import type { HashingTask } from "../../src/shared/tenants/staff/hashing-threads.ts";
-import { createPasswords } from "../../src/shared/tenants/staff/password.ts";
+import type { HashingAnswer, HashingTask } from "../../src/shared/tenants/staff/hashing-threads.ts";
+import {
+  createPasswords,
+  type Hashing,
+  type Passwords,
+} from "../../src/shared/tenants/staff/password.ts";
+import { CostlyWork, knownUser } from "../../src/shared/limits/limits.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 
 function identityOf(more: Record<string, string> = {}) {
@@ -13,22 +18,43 @@ function identityOf(more: Record<string, string> = {}) {
   }).identity;
 }
 
-const passwordsOf = (more: Record<string, string> = {}) => createPasswords(identityOf(more));
+const asker = knownUser("usr_anybody");
+
+/** Passwords whose turn comes without limits. */
+function inTurns(passwords: Passwords): Hashing & Pick<Passwords, "needsNewHash"> {
+  return {
+    needsNewHash: (hash) => passwords.needsNewHash(hash),
+    hash: (password) => passwords.inTurn(asker, (hashing) => hashing.hash(password)),
+    matches: (password, hash) =>
+      passwords.inTurn(asker, (hashing) => hashing.matches(password, hash)),
+    hashUnlessWeak: (password, words) =>
+      passwords.inTurn(asker, (hashing) => hashing.hashUnlessWeak(password, words)),
+  };
+}
+
+const unlimited = new CostlyWork(() => undefined, { capacity: 2, perOwner: 2, waitingMax: 1_000 });
+
+const passwordsOf = (more: Record<string, string> = {}) =>
+  inTurns(createPasswords(identityOf(more), unlimited));
 
 /** Passwords whose work is counted and not done: a hash of each cost is twice the work of one of the cost before. */
 function countedPasswords(cost: string) {
   let work = 0;
   const hasher = {
-    run(task: HashingTask) {
+    run(task: HashingTask): Promise<HashingAnswer> {
       const costs =
         task.kind === "compare"
           ? [Number(task.hash.split("$")[2]), ...task.burntCosts]
-          : [task.kind === "hash" ? task.cost : 0];
+          : [task.cost];
       work += costs.reduce((sum, each) => sum + 2 ** each, 0);
-      return Promise.resolve(task.kind === "hash" ? genSaltSync(task.cost).padEnd(60, ".") : false);
+      return Promise.resolve(
+        task.kind === "hash"
+          ? { hash: genSaltSync(task.cost).padEnd(60, ".") }
+          : { isRight: false },
+      );
     },
   };
-  const passwords = createPasswords(identityOf({ BCRYPT_COST: cost }), hasher);
+  const passwords = inTurns(createPasswords(identityOf({ BCRYPT_COST: cost }), unlimited, hasher));
   return {
     passwords,
     workOf: async (hash: string | undefined): Promise<number> => {
@@ -72,6 +98,15 @@ describe("passwords", () => {
     const hash = await passwords.hash("correct horse");
     const other = passwordsOf({ KEY_PEPPER: "p".repeat(40) });
     expect(await other.matches("correct horse", hash)).toBe(false);
+  });
+
+  test("are the same however a keyboard composes their letters", async () => {
+    const text = "Füße größer Österreich";
+    const hash = await passwords.hash(text.normalize("NFC"));
+    expect(await passwords.matches(text.normalize("NFD"), hash)).toBe(true);
+    const decomposed = await passwords.hash(text.normalize("NFD"));
+    expect(await passwords.matches(text.normalize("NFC"), decomposed)).toBe(true);
+    expect(await passwords.matches("Fusse grosser Osterreich", hash)).toBe(false);
   });
 
   test("know a hash of another cost", async () => {

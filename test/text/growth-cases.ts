@@ -1,3 +1,4 @@
+import { isMadeOfWords, wordsOf } from "../../src/shared/tenants/staff/own-words.ts";
 import { parseRecoveryCode } from "../../src/shared/tenants/staff/second-factor.ts";
 import {
   ChangePasswordBody,
@@ -50,6 +51,9 @@ import { retryAfterSeconds } from "../../src/shared/webhooks/deliveries/delivery
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { CreateEndpointBody } from "../../src/shared/webhooks/schema.ts";
 import { answer, NOW } from "../networks/scripted-tools.ts";
+
+/** The longest password. */
+const PASSWORD_CHARACTERS = 128;
 
 /** What looks at text from outside: it is fed with every text of `WORST`, and with its own worst. */
 export interface GrowthCase {
@@ -198,6 +202,11 @@ const TEXTS: readonly GrowthCase[] = [
     ],
   },
   { name: "a text's composed form", look: composed },
+  {
+    name: "the words of a name",
+    look: (text) => isMadeOfWords(text.slice(0, PASSWORD_CHARACTERS), wordsOf([text])),
+    covers: ["tenants/staff/own-words.ts: .normalize"],
+  },
   {
     name: "an address as it is written",
     look: (text) => misreadAddress(`https://${text}/`),

@@ -69,6 +69,18 @@ export function addressGroup(address: string): string {
 }
 
 /**
+ * Returns the /48 network of an IPv6 address. A site has up to 65,536 addresses that count as one caller each, so it has
+ * limits of its own. Undefined for any other address.
+ */
+export function addressSite(address: string): string | undefined {
+  const isOwn = isIP(address) === 6 && ipv4Of(address) === undefined;
+  return isOwn ? network(address, SITE_GROUPS) : undefined;
+}
+
+/** How many times the limit of one address all addresses of a site have together. */
+export const SITE_FACTOR = 4;
+
+/**
  * Returns the network whose failed log-ins count together: the /24 of an IPv4 address, or the /48 of an IPv6 address.
  * One owner often has that much.
  */

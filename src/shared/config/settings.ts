@@ -182,7 +182,7 @@ const OWN_SETTINGS = {
   AUTH_RATE_PER_MINUTE: withDefault(
     integer(1, 1_000_000),
     "30",
-    "Log-ins and sign-ups per minute and address.",
+    "Log-ins, sign-ups and uses of links per minute and address; four times as many for a /48 network of IPv6.",
   ),
   LOGIN_ATTEMPTS: withDefault(
     integer(1, 100),

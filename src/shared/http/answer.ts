@@ -79,7 +79,7 @@ function knownError(error: unknown): AppError {
 
 function asAppError(error: unknown, log: Log): AppError {
   const known = knownError(error);
-  if (ERROR_STATUS[known.code] >= 500) log.error("request failed", { error });
+  if (ERROR_STATUS[known.code] >= 500 && !known.isOverload) log.error("request failed", { error });
   return known;
 }
 
@@ -137,7 +137,13 @@ async function asWork(
     const { status } = outgoing;
     // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
     const reason =
-      refusal === undefined ? {} : { refusal: refusal.code, failedCheck: refusal.failedCheck };
+      refusal === undefined
+        ? {}
+        : {
+            refusal: refusal.code,
+            failedCheck: refusal.failedCheck,
+            ...(refusal.isOverload ? { isOverload: true } : {}),
+          };
     const durationMs = Math.round(performance.now() - startedAt);
     log.info("request", { status, ...reason, durationMs, ...callerFields(caller) });
     return outgoing;

@@ -5,11 +5,13 @@ import { AppError } from "../runtime/errors.ts";
 import { type Admission, rateLimited } from "../limits/limits.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { HttpDeps } from "./deps.ts";
-import { addressGroup } from "../callers/caller-address.ts";
+import { addressGroup, addressSite, SITE_FACTOR } from "../callers/caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 
 const SESSION_PER_MINUTE = 600;
 const OPERATOR_PER_MINUTE = 120;
+/** Mail gateways open every link of every mail, and providers send one-click requests for all their readers. */
+const LINK_PAGES_PER_MINUTE = 300;
 
 /** Returns the limit per minute of a kind of caller. Raising that of keys raises the others; lowering it doesn't. */
 function limitOf(kind: "api_key" | "session" | "operator", config: Config["limits"]): number {
@@ -31,6 +33,7 @@ const platformLimit = (config: Config["limits"]): number =>
 /** Checks one request against the limits, and returns the headers that say how much is left. */
 export class RequestLimits {
   readonly #services: HttpDeps;
+  readonly #ip: string;
   readonly #address: string;
   #presented: string | undefined;
   #decision: Admission | undefined;
@@ -38,6 +41,7 @@ export class RequestLimits {
 
   constructor(services: HttpDeps, address: string) {
     this.#services = services;
+    this.#ip = address;
     this.#address = addressGroup(address);
   }
 
@@ -54,7 +58,7 @@ export class RequestLimits {
   present(credential: Credential): void {
     if (this.#decision !== undefined || this.#presented === credential.text) return;
     const { badCredentials } = this.#services.tenants.limits;
-    const seconds = badCredentials.secondsUntilTry(this.#address, credential, this.#now());
+    const seconds = badCredentials.secondsUntilTry(this.#ip, credential, this.#now());
     if (seconds !== undefined) throw rateLimited(seconds);
     this.#presented = credential.text;
   }
@@ -88,12 +92,26 @@ export class RequestLimits {
     if (!this.#decision.allowed) throw rateLimited(this.#decision.seconds);
   }
 
-  /** Counts an attempt to sign in or up against the address. @throws AppError `rate_limited` */
-  async admitAddress(): Promise<void> {
-    const { config } = this.#services;
-    const { limits } = this.#services.tenants;
-    const subject = `address|${sha256Hex(this.#address)}`;
-    const { allowed, seconds } = await limits.rates.admit(subject, config.limits.authPerMinute);
+  /**
+   * Counts a request without a credential against the address, and against the site of an IPv6 address. Pages of links
+   * count apart from what somebody could guess with.
+   * @throws AppError `rate_limited`
+   */
+  async admitAddress(what: "sign_in" | "link_page"): Promise<void> {
+    const { rates } = this.#services.tenants.limits;
+    const isPage = what === "link_page";
+    const { authPerMinute } = this.#services.config.limits;
+    const limit = isPage ? Math.max(LINK_PAGES_PER_MINUTE, authPerMinute) : authPerMinute;
+    const prefix = isPage ? "link pages|" : "";
+    const own = { subject: `${prefix}address|${sha256Hex(this.#address)}`, limit };
+    const site = addressSite(this.#ip);
+    const { allowed, seconds } =
+      site === undefined
+        ? await rates.admit(own.subject, own.limit)
+        : await rates.admitWithin(own, {
+            subject: `${prefix}site|${sha256Hex(site)}`,
+            limit: SITE_FACTOR * limit,
+          });
     if (!allowed) throw rateLimited(seconds);
   }
 
@@ -101,11 +119,7 @@ export class RequestLimits {
   noteRefusal(error: unknown): void {
     if (this.#presented === undefined || !(error instanceof AppError)) return;
     if (ERROR_STATUS[error.code] !== 401) return;
-    this.#services.tenants.limits.badCredentials.noteWrong(
-      this.#address,
-      this.#presented,
-      this.#now(),
-    );
+    this.#services.tenants.limits.badCredentials.noteWrong(this.#ip, this.#presented, this.#now());
   }
 
   /** Returns the headers for every answer after authentication, including refusals. */

@@ -1,3 +1,4 @@
+import { addressGroup, addressSite, SITE_FACTOR } from "../callers/caller-address.ts";
 import { isWellFormed, type Credential } from "../callers/credential.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
@@ -14,6 +15,11 @@ interface Window {
   readonly previous: number;
   /** The number of these checks in this minute. */
   readonly looks: number;
+}
+
+interface Counter {
+  readonly subject: string;
+  readonly limit: number;
 }
 
 const EMPTY: Window = { minute: 0, current: 0, previous: 0, looks: 0 };
@@ -41,24 +47,38 @@ export class BadCredentials {
     this.#limit = limit;
   }
 
-  /** Seconds until the credential may be tried. Undefined when it may be tried now. */
-  secondsUntilTry(address: string, credential: Credential, now: number): number | undefined {
-    const window = this.#addresses.get(address);
-    if (window === undefined) return undefined;
-    const usage = rolled(window, minuteOf(now));
-    if (hasRoom(weightedCount(usage, now), this.#limit)) return undefined;
-    if (this.#right.get(sha256Hex(credential.text)) === true) return undefined;
-    if (this.#mayHaveFirstLook(address, usage, credential)) return undefined;
-    return secondsUntilRoom(usage, this.#limit, now);
+  /** Returns the address as it counts and, of IPv6, its site, each with its limit. */
+  #countersOf(ip: string): readonly Counter[] {
+    const site = addressSite(ip);
+    const own = { subject: addressGroup(ip), limit: this.#limit };
+    return site === undefined ? [own] : [own, { subject: site, limit: SITE_FACTOR * this.#limit }];
   }
 
-  #mayHaveFirstLook(address: string, window: Window, credential: Credential): boolean {
-    const { minute, looks } = window;
-    if (looks >= FIRST_LOOKS_PER_LIMIT * this.#limit || !isWellFormed(credential)) return false;
+  /** Seconds until the credential may be tried. Undefined when it may be tried now. */
+  secondsUntilTry(ip: string, credential: Credential, now: number): number | undefined {
+    const full = this.#countersOf(ip).flatMap((counter) => {
+      const window = rolled(this.#addresses.get(counter.subject) ?? EMPTY, minuteOf(now));
+      return hasRoom(weightedCount(window, now), counter.limit) ? [] : [{ ...counter, window }];
+    });
+    if (full.length === 0) return undefined;
+    if (this.#right.get(sha256Hex(credential.text)) === true) return undefined;
+    if (this.#mayHaveFirstLook(full, credential, minuteOf(now))) return undefined;
+    return Math.max(...full.map(({ window, limit }) => secondsUntilRoom(window, limit, now)));
+  }
+
+  #mayHaveFirstLook(
+    full: readonly (Counter & { readonly window: Window })[],
+    credential: Credential,
+    minute: number,
+  ): boolean {
+    if (!isWellFormed(credential)) return false;
+    if (full.some(({ window, limit }) => window.looks >= FIRST_LOOKS_PER_LIMIT * limit))
+      return false;
     const id = sha256Hex(credential.text);
     if (this.#lookedAt.get(id) === minute) return false;
     this.#lookedAt.set(id, minute);
-    this.#addresses.set(address, { ...window, looks: looks + 1 });
+    for (const { subject, window } of full)
+      this.#addresses.set(subject, { ...window, looks: window.looks + 1 });
     return true;
   }
 
@@ -66,12 +86,14 @@ export class BadCredentials {
     this.#right.set(sha256Hex(credential), true);
   }
 
-  noteWrong(address: string, credential: string, now: number): void {
+  noteWrong(ip: string, credential: string, now: number): void {
     const id = sha256Hex(credential);
     const minute = minuteOf(now);
     this.#right.delete(id);
     this.#lookedAt.set(id, minute);
-    const window = rolled(this.#addresses.get(address) ?? EMPTY, minute);
-    this.#addresses.set(address, { ...window, current: window.current + 1 });
+    for (const { subject } of this.#countersOf(ip)) {
+      const window = rolled(this.#addresses.get(subject) ?? EMPTY, minute);
+      this.#addresses.set(subject, { ...window, current: window.current + 1 });
+    }
   }
 }

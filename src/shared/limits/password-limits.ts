@@ -1,4 +1,9 @@
-import { addressGroup, addressNetwork } from "../callers/caller-address.ts";
+import {
+  addressGroup,
+  addressNetwork,
+  addressSite,
+  SITE_FACTOR,
+} from "../callers/caller-address.ts";
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError, FailedCheck } from "../runtime/errors.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
@@ -188,12 +193,18 @@ async function admitOfDay(
 }
 
 /**
- * Counts a sign-up from an address, whether or not it succeeds.
+ * Counts a sign-up from an address, and from the site of an IPv6 address, whether or not it succeeds.
  * @throws AppError `rate_limited` when the day's limit is reached
  */
-export function admitSignUp({ signUpsPerDay: max, ...deps }: SignUpDeps, ip: string) {
-  const subject = `signups|${sha256Hex(addressGroup(ip))}`;
-  return admitOfDay(deps, subject, { max, what: "sign-ups from this address" });
+export async function admitSignUp(
+  { signUpsPerDay: max, ...deps }: SignUpDeps,
+  ip: string,
+): Promise<void> {
+  const site = addressSite(ip);
+  const what = "sign-ups from this address";
+  await admitOfDay(deps, `signups|${sha256Hex(addressGroup(ip))}`, { max, what });
+  if (site !== undefined)
+    await admitOfDay(deps, `signups|${sha256Hex(site)}`, { max: SITE_FACTOR * max, what });
 }
 
 const INVITATIONS_PER_DAY = 50;

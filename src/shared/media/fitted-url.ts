@@ -79,10 +79,11 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
 const SERVE_MS_MAX = 100_000;
 
 /**
- * Anybody who has an address may fetch it any number of times. These slots leave room for publishing. Waiting costs
- * little, and refusing a network fails the post's attempt.
+ * Anybody who has an address may fetch it any number of times. These slots leave room for publishing, and those that
+ * wait leave some of the host's slots (`host.json`) to other requests. A network that publishes a carousel asks for its
+ * ten images together, and refusing one fails the post's attempt.
  */
-const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 64 });
+const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 14, waitingOfOwnerMax: 10 });
 
 export interface ServedImage extends Picture {
   /** How long a copy may be cached. */

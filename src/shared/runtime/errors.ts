@@ -82,6 +82,8 @@ export interface AppErrorOptions {
   readonly failedCheck?: FailedCheck | undefined;
   readonly cause?: unknown;
   readonly retryAfterSeconds?: number;
+  /** Whether a limit of load refused the request. It was logged and counted there, and is no error of the service. */
+  readonly isOverload?: boolean;
 }
 
 /** An error that the caller can act on. Anything else that is thrown is a bug and answers 500 with a fixed text. */
@@ -90,6 +92,7 @@ export class AppError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
   readonly failedCheck: FailedCheck | undefined;
+  readonly isOverload: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -98,6 +101,7 @@ export class AppError extends Error {
     this.details = options.details ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.failedCheck = options.failedCheck;
+    this.isOverload = options.isOverload === true;
   }
 }
 

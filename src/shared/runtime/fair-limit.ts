@@ -4,6 +4,7 @@ const WAIT_MS_MAX = 60_000;
 interface Waiting {
   readonly owner: string;
   readonly weight: number;
+  readonly isPreferred: boolean;
   readonly begin: (hasSlot: boolean) => void;
 }
 
@@ -14,13 +15,18 @@ export interface FairLimits {
   readonly perOwner: number;
   /** How many pieces of work may wait. With 0, work that finds no free slot is refused. */
   readonly waitingMax: number;
+  /** How many pieces of work of one owner may wait. The default is half of `waitingMax`. */
+  readonly waitingOfOwnerMax?: number;
+  /** How many of the waiting places only preferred work may take. The default is none. */
+  readonly waitingReserved?: number;
   /** How long work may wait for a slot. The default is a minute. */
   readonly waitMsMax?: number;
 }
 
 /**
  * Limits concurrent work and shares it fairly among owners. When a slot is free, the waiting owner with the least
- * running work gets it, for the oldest of its work that fits. One owner never fills the queue.
+ * running work gets it, for the oldest of its work that fits. Preferred work comes before all other. Owners never fill
+ * the queue for an owner who has less in it: the newest work of the owner with the most gives way.
  */
 export class FairLimit {
   readonly #limits: FairLimits;
@@ -34,17 +40,18 @@ export class FairLimit {
 
   /**
    * Waits for a slot, runs the work and returns its result. Returns undefined, without running it, when too many wait
-   * already or when no slot was free in time.
+   * already, when no slot was free in time, or when the work gave way to that of another owner.
    */
   async run<T>(
     owner: string,
     weight: number,
     work: () => Promise<T>,
+    isPreferred = false,
   ): Promise<{ readonly result: T } | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
     if (this.#waiting.length > 0 || !this.#isFree(owner, asked)) {
-      if (this.#isQueueFull(owner)) return undefined;
-      if (!(await this.#wait(owner, asked))) return undefined;
+      if (!this.#findPlace(owner, isPreferred)) return undefined;
+      if (!(await this.#wait({ owner, weight: asked, isPreferred }))) return undefined;
     } else this.#take(owner, asked);
     try {
       return { result: await work() };
@@ -73,12 +80,11 @@ export class FairLimit {
     this.#beginNext();
   }
 
-  async #wait(owner: string, weight: number): Promise<boolean> {
+  async #wait(work: Omit<Waiting, "begin">): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting: Waiting = { owner, weight, begin: resolve };
+    const waiting: Waiting = { ...work, begin: resolve };
     const timer = setTimeout(() => {
-      this.#waiting = this.#waiting.filter((one) => one !== waiting);
-      resolve(false);
+      this.#drop(waiting);
       this.#beginNext();
     }, this.#limits.waitMsMax ?? WAIT_MS_MAX);
     this.#waiting.push(waiting);
@@ -90,10 +96,29 @@ export class FairLimit {
     }
   }
 
-  #isQueueFull(owner: string): boolean {
-    const { waitingMax } = this.#limits;
-    const own = this.#waiting.filter((waiting) => waiting.owner === owner).length;
-    return this.#waiting.length >= waitingMax || own >= waitingMax / 2;
+  #drop(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((one) => one !== waiting);
+    waiting.begin(false);
+  }
+
+  #waitingOf(owner: string): number {
+    return this.#waiting.filter((waiting) => waiting.owner === owner).length;
+  }
+
+  /** Reports whether one more piece of work may wait. If none is left, makes room at the cost of an owner with more. */
+  #findPlace(owner: string, isPreferred: boolean): boolean {
+    const { waitingMax, waitingOfOwnerMax = waitingMax / 2, waitingReserved = 0 } = this.#limits;
+    const own = this.#waitingOf(owner);
+    if (own >= waitingOfOwnerMax) return false;
+    const others = this.#waiting.filter((waiting) => !waiting.isPreferred);
+    const areOthersFull = !isPreferred && others.length >= waitingMax - waitingReserved;
+    if (this.#waiting.length < waitingMax && !areOthersFull) return true;
+    const newest = (isPreferred ? this.#waiting : others).toReversed();
+    const most = Math.max(0, ...newest.map((waiting) => this.#waitingOf(waiting.owner)));
+    if (most <= own + 1) return false;
+    const dropped = newest.find((waiting) => this.#waitingOf(waiting.owner) === most);
+    if (dropped !== undefined) this.#drop(dropped);
+    return true;
   }
 
   #usedBy(owner: string): number {
@@ -115,13 +140,16 @@ export class FairLimit {
     else this.#used.set(owner, used);
   }
 
-  /** Returns the work to start next: the oldest that fits, of the owner with the least running work. */
+  /** Returns the work to start next: the oldest that fits, of the owner with the least running work, preferred first. */
   #next(): Waiting | undefined {
+    const isBefore = (one: Waiting, other: Waiting) =>
+      one.isPreferred === other.isPreferred
+        ? this.#usedBy(one.owner) < this.#usedBy(other.owner)
+        : one.isPreferred;
     return this.#waiting
       .filter(({ owner, weight }) => !this.#isOwnersLimit(owner, weight))
       .reduce<Waiting | undefined>(
-        (best, one) =>
-          best === undefined || this.#usedBy(one.owner) < this.#usedBy(best.owner) ? one : best,
+        (best, one) => (best === undefined || isBefore(one, best) ? one : best),
         undefined,
       );
   }

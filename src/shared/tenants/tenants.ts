@@ -57,7 +57,6 @@ export { createProfile, updateProfile } from "./profiles/write-profiles.ts";
 export { resealSecondFactors } from "./staff/check-second-factor.ts";
 export { confirmSession } from "./staff/confirm-session.ts";
 export {
-  colleagueIssues,
   createUser,
   deleteUser,
   listUsers,
@@ -65,7 +64,6 @@ export {
   updateUser,
 } from "./staff/manage-users.ts";
 export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-account.ts";
-export { passwordIssues } from "./staff/weak-passwords.ts";
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
 export { verifySession } from "./staff/verify-session.ts";

@@ -65,7 +65,16 @@ export const signingIn: Access<RequestScope> = {
   name: "anyone",
   contract: ACCESS_CONTRACTS.signingIn,
   async resolve(request) {
-    await request.limits.admitAddress();
+    await request.limits.admitAddress("sign_in");
+    return requestScope(request);
+  },
+};
+
+/** Admits everybody, to the pages of links that were mailed, with a limit by address. */
+export const openingLink: Access<RequestScope> = {
+  ...signingIn,
+  async resolve(request) {
+    await request.limits.admitAddress("link_page");
     return requestScope(request);
   },
 };

@@ -40,6 +40,7 @@ export const METRICS = {
   "wallets.mismatched": { kind: "counter", labels: [] },
   "wallets.unchecked": { kind: "counter", labels: [] },
   "walks.behind_s": { kind: "histogram", labels: ["walk"], bounds: SECONDS },
+  "requests.overloaded": { kind: "counter", labels: ["caller"] },
   "queues.poisoned": { kind: "counter", labels: ["queue"] },
 } as const satisfies Readonly<Record<string, Counter | Histogram>>;
 

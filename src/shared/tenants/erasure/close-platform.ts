@@ -1,5 +1,6 @@
 import { actorOf } from "../../callers/caller.ts";
 import type { SessionScope } from "../../callers/scope.ts";
+import { composed } from "../../networks/contract/text.ts";
 import { notFound, validationFailed } from "../../runtime/errors.ts";
 import type { ClosePlatform } from "../platform-schema.ts";
 import { erasedAt } from "../platform.ts";
@@ -23,7 +24,9 @@ export async function closePlatform(
   const target = { type: "platform", id: platformId };
   const platform = await stores.platforms.find(platformId);
   if (platform === undefined) throw notFound();
-  if (platform.name.trim() !== name.trim()) {
+  // As people see it: keyboards write a letter with an accent as one character or as two.
+  const [shown, typed] = [platform.name, name].map((text) => composed(text.trim()));
+  if (typed !== shown) {
     services.audit.record(scope, { action, target, outcome: "denied" });
     const message = "must be the platform's name, as `GET /v1/me` shows it";
     throw validationFailed([{ path: "name", code: "invalid_value", message }]);

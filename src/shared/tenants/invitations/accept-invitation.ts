@@ -1,16 +1,16 @@
 import type { RequestScope } from "../../callers/scope.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { findLink, invalidLink, isOlderThanStatus, type LinkDeps } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Platform } from "../platform.ts";
-import { claimEmail } from "../staff/manage-users.ts";
+import { hashAndClaim } from "../staff/manage-users.ts";
 import { roleNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import { openSession } from "../staff/sign-in.ts";
 import { withNetwork } from "../staff/store-log-in.ts";
 import { newUser, type SignedIn, type User } from "../staff/user.ts";
-import { refuseWeak } from "../staff/weak-passwords.ts";
 import { statusOf, type Invitation } from "./invitation.ts";
 import { stateOfInvitation } from "./manage-invitations.ts";
 import type { AcceptInvitation } from "./schema.ts";
@@ -51,7 +51,7 @@ export async function followInvitation(
 /**
  * Creates the user of an invitation, who chooses a password. First claims the e-mail for a user id that every use of
  * the invitation has. So a use after a crash continues the first one, and of concurrent uses only one stores the user.
- * @throws AppError `validation_failed`, as `followInvitation`; `conflict`, and the link stays valid
+ * @throws AppError as `followInvitation`; `validation_failed`, `service_unavailable`, `conflict`: the link stays valid
  */
 export async function join(
   services: TenantsDeps,
@@ -60,9 +60,12 @@ export async function join(
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const { invitation, platform } = await followInvitation(services, token);
   const { userId: id, platformId, email, role, locale } = invitation;
-  const platformName = platform.name;
-  await refuseWeak(services, { path: "password", password, email, platformName });
-  await claimEmail(services, email, { platformId, userId: id });
+  const passwordHash = await hashAndClaim(
+    services,
+    knownUser(id),
+    { path: "password", password, email, platformName: platform.name },
+    { platformId, userId: id },
+  );
   const now = services.clock.now();
   const made = newUser({
     id,
@@ -71,7 +74,7 @@ export async function join(
     role,
     emailVerified: true,
     locale,
-    passwordHash: await services.secrets.passwords.hash(password),
+    passwordHash,
     createdAt: now.toISOString(),
   });
   const from = { userId: id, ip: scope.ip, now };

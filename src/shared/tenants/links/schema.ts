@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { composed } from "../../networks/contract/text.ts";
 import { time } from "../../runtime/fields.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -90,7 +91,7 @@ export const resetLinkExample = (): ShapeOf<typeof resetLink> => ({
 });
 
 export const ConfirmResetBody = shape(() =>
-  z.strictObject({ token: token(), newPassword: z.string().min(12).max(128) }),
+  z.strictObject({ token: token(), newPassword: z.string().overwrite(composed).min(12).max(128) }),
 );
 export type ConfirmReset = ShapeOf<typeof ConfirmResetBody>;
 

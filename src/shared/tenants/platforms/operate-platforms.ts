@@ -11,7 +11,6 @@ import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
 import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
-import { refuseWeak } from "../staff/weak-passwords.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 
 /** Lists all platforms, newest first. @throws AppError `invalid_cursor` */
@@ -93,20 +92,20 @@ export interface CreatedPlatform {
   readonly user: UserView;
 }
 
-/** Creates a platform with its owner and, if requested, its first tokens. @throws AppError `conflict` */
+/** Creates a platform with its owner and, if requested, its first tokens. @throws AppError as `openPlatform` */
 export async function createPlatform(
   services: TenantsDeps,
   scope: OperatorScope,
   { name, ownerEmail, ownerPassword, locale = "en", initialTokens }: CreatePlatform,
 ): Promise<CreatedPlatform> {
-  await refuseWeak(services, {
-    path: "ownerPassword",
-    password: ownerPassword,
+  const { platform, user } = await openPlatform(services, {
+    name,
     email: ownerEmail,
-    platformName: name,
+    password: ownerPassword,
+    path: "ownerPassword",
+    locale,
+    emailVerified: true,
   });
-  const owner = { name, email: ownerEmail, password: ownerPassword, locale, emailVerified: true };
-  const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)
     await services.billing.creditWallet(platform.id, {
       operationId: "initial tokens",

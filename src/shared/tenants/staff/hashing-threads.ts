@@ -1,26 +1,29 @@
 import type { Tinypool } from "tinypool";
-import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
-import { FairLimit } from "../../runtime/fair-limit.ts";
+import { serviceUnavailable } from "../../runtime/errors.ts";
 import { programFile } from "../../runtime/process.ts";
-import { withTimeLimit } from "../../runtime/promises.ts";
+import type { Weakness } from "./password-strength.ts";
 
-/** What a hash is for. While both kinds wait, each has a thread of its own, so that neither delays the other. */
-export type Urgency = "log_in" | "other";
-
-/** A hash takes a core for a third of a second, so more threads would only compete for the cores. */
+/** As many as there is costly work at a time (`limits/costly-work.ts`). */
 const THREADS_MAX = 2;
-/** Two threads make six hashes a second. With more waiting, callers would give up before their answer. */
-const WAITING_MAX = 256;
-/** By then, many of those that wait now have been answered. */
-const BUSY_RETRY_SECONDS = 10;
-/** Time limit of one task, in case a thread doesn't answer. The most expensive task takes a few seconds. */
-const TASK_MS_MAX = 60_000;
+/** Time limit of one task, after which its thread is ended. The most expensive task takes a second of a core. */
+const TASK_MS_MAX = 20_000;
 /** A thread takes some 10 MB, and 50 ms to start. */
 const IDLE_MS = 5 * 60_000;
 
+/** A password to rate, cut to the characters that count, and words that a guesser would try first. */
+export interface RatedPassword {
+  readonly password: string;
+  readonly words: readonly string[];
+}
+
 export type HashingTask =
-  | { readonly kind: "estimate"; readonly text: string; readonly words: readonly string[] }
-  | { readonly kind: "hash"; readonly text: string; readonly cost: number }
+  | {
+      readonly kind: "hash";
+      readonly text: string;
+      readonly cost: number;
+      /** Makes no hash of a password that is easy to guess. */
+      readonly unlessWeak?: RatedPassword;
+    }
   | {
       readonly kind: "compare";
       readonly text: string;
@@ -29,16 +32,13 @@ export type HashingTask =
       readonly burntCosts: readonly number[];
     };
 
-/** Makes and compares bcrypt hashes and rates passwords. @throws AppError `service_unavailable` when too many wait */
-export interface Hasher {
-  run(task: HashingTask, urgency: Urgency): Promise<unknown>;
-}
+export type HashingAnswer =
+  { readonly hash: string } | { readonly weakness: Weakness } | { readonly isRight: boolean };
 
-const slots = new FairLimit({
-  capacity: THREADS_MAX,
-  perOwner: THREADS_MAX,
-  waitingMax: 2 * WAITING_MAX,
-});
+/** Rates passwords, and makes and compares bcrypt hashes. @throws AppError `service_unavailable` when a thread fails */
+export interface Hasher {
+  run(task: HashingTask): Promise<HashingAnswer>;
+}
 
 let pool: Promise<Tinypool> | undefined;
 
@@ -62,24 +62,17 @@ async function openPool(): Promise<Tinypool> {
   return opened;
 }
 
-async function runInThread(task: HashingTask): Promise<unknown> {
-  try {
-    const threads = await (pool ??= openPool());
-    return await withTimeLimit(TASK_MS_MAX, threads.run(task), () => {
-      throw new Error("a hashing thread did not answer");
-    });
-  } catch (error) {
-    throw serviceUnavailable(error);
-  }
-}
-
 /** The threads of the process, which keep its event loop free. Shared, because each takes memory and a core. */
 export const hashingThreads: Hasher = {
-  async run(task, urgency) {
-    const ended = await slots.run(urgency, 1, () => runInThread(task));
-    if (ended !== undefined) return ended.result;
-    throw new AppError("service_unavailable", "Too many passwords are being checked. Try again.", {
-      retryAfterSeconds: BUSY_RETRY_SECONDS,
-    });
+  async run(task) {
+    try {
+      const threads = await (pool ??= openPool());
+      // The signal ends the thread, so a task that takes too long doesn't go on without its caller.
+      const signal = AbortSignal.timeout(TASK_MS_MAX);
+      // Safe: the worker gives this answer to this task.
+      return (await threads.run(task, { signal })) as HashingAnswer;
+    } catch (error) {
+      throw serviceUnavailable(error);
+    }
   },
 };

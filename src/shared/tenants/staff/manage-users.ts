@@ -1,4 +1,5 @@
 import type { SessionScope } from "../../callers/scope.ts";
+import { type Asker, knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import {
   AppError,
@@ -11,14 +12,13 @@ import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
-import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { POINTERS_YOUNG_MS } from "../upkeep.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { EmailOwner } from "./email-store.ts";
+import type { EmailClaim, EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
-import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
+import { hashNewPassword, type NewPassword } from "./weak-passwords.ts";
 import { removalNotice, roleNotice, writeWithOwnersNotice } from "./security-notices.ts";
 import { requireConfirmed, requireOwner } from "./session-rules.ts";
 import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
@@ -31,16 +31,28 @@ const CLAIMS_AT_ONCE = 16;
 
 const taken = () => new AppError("conflict", "There is already an account with this e-mail.");
 
-/**
- * Removes a user whose e-mail isn't verified, and the platform that was created with the user if it holds nothing else.
- * Without a proof of owning the address, nobody can block it for others. Returns whether the address is free.
- */
-async function giveWay(
-  services: Pick<TenantsDeps, "config" | "stores">,
-  user: User,
-): Promise<boolean> {
-  if (user.emailVerified || !isMailOn(services.config)) return false;
-  return await services.stores.platforms.removeUnverified(user);
+/** What a claim means for another user who wants the e-mail. */
+type ClaimState =
+  | { readonly kind: "own" | "abandoned" | "taken" }
+  /** The user has not proved to own the address, and so can't block it for others. */
+  | { readonly kind: "unverified"; readonly user: User };
+
+async function stateOfClaim(
+  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
+  email: string,
+  existing: EmailClaim,
+  owner: EmailOwner,
+): Promise<ClaimState> {
+  const stored = await services.stores.users.find(existing.platformId, existing.userId);
+  // A user who now signs in with another address has left the claim behind.
+  const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
+  const isYoung = services.clock.now().getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
+  // The claim of an earlier try, which the purge leaves alone while it is new.
+  if (existing.userId === owner.userId && (user !== undefined || isYoung)) return { kind: "own" };
+  if (user === undefined) return { kind: isYoung ? "taken" : "abandoned" };
+  return user.emailVerified || !isMailOn(services.config)
+    ? { kind: "taken" }
+    : { kind: "unverified", user };
 }
 
 /**
@@ -52,40 +64,37 @@ export async function claimEmail(
   email: string,
   owner: EmailOwner,
 ): Promise<void> {
-  const now = services.clock.now();
-  const at = now.toISOString();
-  if (await services.stores.emails.claim(email, owner, at)) return;
-  const existing = await services.stores.emails.find(email);
+  const at = services.clock.now().toISOString();
+  const { emails, platforms } = services.stores;
+  if (await emails.claim(email, owner, at)) return;
+  const existing = await emails.find(email);
   if (existing === undefined) throw taken();
-  const stored = await services.stores.users.find(existing.platformId, existing.userId);
-  // A user who now signs in with another address has left the claim behind.
-  const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
-  const isYoung = now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
-  // The claim of an earlier try, which the purge leaves alone while it is new.
-  if (existing.userId === owner.userId && (user !== undefined || isYoung)) return;
-  const isFree = user === undefined ? !isYoung : await giveWay(services, user);
-  const { emails } = services.stores;
-  if (!isFree || !(await emails.takeOver(email, existing, owner, at))) throw taken();
+  const state = await stateOfClaim(services, email, existing, owner);
+  if (state.kind === "own") return;
+  if (state.kind === "taken") throw taken();
+  // Also removes the platform that was created with the user, if it holds nothing else.
+  if (state.kind === "unverified" && !(await platforms.removeUnverified(state.user))) throw taken();
+  if (!(await emails.takeOver(email, existing, owner, at))) throw taken();
 }
 
 /**
- * Claims the e-mail and then hashes the password, so that nothing is hashed for a taken e-mail. A claim that a crash
- * leaves behind can be taken over.
- * @throws AppError `conflict`; `service_unavailable`, and the e-mail is free again
+ * Hashes the password of a user to be created and then claims the e-mail, so that a refused password changes nothing.
+ * Nothing is hashed for an e-mail that is taken by then.
+ * @throws AppError `conflict`; `validation_failed` for a weak password; `service_unavailable`
  */
-export async function claimAndHash(
+export async function hashAndClaim(
   services: TenantsDeps,
-  { email, password }: { readonly email: string; readonly password: string },
+  asker: Asker,
+  asked: NewPassword,
   owner: EmailOwner,
 ): Promise<string> {
+  const { email } = asked;
+  const existing = await services.stores.emails.find(email);
+  const state = existing && (await stateOfClaim(services, email, existing, owner));
+  if (state?.kind === "taken") throw taken();
+  const passwordHash = await hashNewPassword(services, asker, asked);
   await claimEmail(services, email, owner);
-  try {
-    return await services.secrets.passwords.hash(password);
-  } catch (error) {
-    // If this fails too, the claim can be taken over like one that a crash left.
-    await services.stores.emails.release(email, owner.userId).catch(() => undefined);
-    throw error;
-  }
+  return passwordHash;
 }
 
 /** Stores the user and notifies the owners. If the user was definitely refused, the e-mail is free again. */
@@ -120,29 +129,9 @@ const invitationRequired = () =>
     "Users choose their own password here. Invite them with POST /v1/invitations.",
   );
 
-/** Returns the password of a new colleague, and words that a guesser would try first. */
-async function newColleague(
-  platforms: TenantStores["platforms"],
-  { platformId }: SessionScope,
-  { email, password }: Readonly<Record<"email" | "password", unknown>>,
-) {
-  const platform = await platforms.find(platformId);
-  return { path: "password", password, email, platformName: platform?.name };
-}
-
-/** Returns the issues of a colleague that the schema can't report. */
-export async function colleagueIssues(
-  services: TenantsDeps,
-  scope: SessionScope,
-  { email, password }: Readonly<Record<string, unknown>>,
-): Promise<readonly Issue[]> {
-  const { platforms } = services.stores;
-  return passwordIssues(services, await newColleague(platforms, scope, { email, password }));
-}
-
 /**
  * Creates a colleague of the caller. The e-mail is claimed first. A claim that a crash leaves behind can be taken over.
- * @throws AppError `invitation_required`, `rate_limited`, `service_unavailable`; `conflict` when somebody already signs
+ * @throws AppError `invitation_required`, `rate_limited`, `validation_failed`, `service_unavailable`; `conflict` when somebody already signs
  * in with the e-mail
  */
 export async function createUser(
@@ -155,12 +144,16 @@ export async function createUser(
   try {
     if (!services.config.identity.allowDirectUsers) throw invitationRequired();
     await services.limits.admitPasswords({ kind: "platform", id: platformId });
-    const { platforms } = services.stores;
-    await refuseWeak(services, await newColleague(platforms, scope, { email, password }));
+    const platform = await services.stores.platforms.find(platformId);
+    if (platform === undefined) throw notFound();
     const now = services.clock.now();
     const id = newId("user", now);
-    const owner = { platformId, userId: id };
-    const passwordHash = await claimAndHash(services, { email, password }, owner);
+    const passwordHash = await hashAndClaim(
+      services,
+      knownUser(scope.caller.userId),
+      { path: "password", password, email, platformName: platform.name },
+      { platformId, userId: id },
+    );
     const user = newUser({
       id,
       platformId,

@@ -1,9 +1,10 @@
+import { knownUser, strangerFrom } from "../../limits/limits.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { Platform } from "../platform.ts";
-import { claimAndHash } from "./manage-users.ts";
+import { hashAndClaim } from "./manage-users.ts";
 import { withNetwork } from "./store-log-in.ts";
 import { newUser, type User } from "./user.ts";
 
@@ -12,21 +13,24 @@ interface NewPlatform {
   readonly name: string;
   readonly email: string;
   readonly password: string;
+  /** The field of the request that has the password. */
+  readonly path: string;
   readonly locale: Locale;
   /** Whether the operators vouch for the e-mail. */
   readonly emailVerified: boolean;
-  /** The address from which the user signs up. */
+  /** The address from which the user signs up. Absent when an operator creates the platform. */
   readonly ip?: string;
 }
 
 /**
  * Creates a platform with its first user. First the e-mail is claimed, then both are stored in one transaction. A crash
  * leaves nothing, or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody already signs in with the e-mail; `service_unavailable`
+ * @throws AppError `conflict` when somebody already signs in with the e-mail; `validation_failed` for a weak password;
+ * `service_unavailable`
  */
 export async function openPlatform(
   services: TenantsDeps,
-  { name, email, password, locale, emailVerified, ip }: NewPlatform,
+  { name, email, password, path, locale, emailVerified, ip }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const now = services.clock.now();
   const createdAt = now.toISOString();
@@ -38,9 +42,10 @@ export async function openPlatform(
     updatedAt: createdAt,
   };
   const [id, platformId] = [newId("user", now), platform.id];
-  const passwordHash = await claimAndHash(
+  const passwordHash = await hashAndClaim(
     services,
-    { email, password },
+    ip === undefined ? knownUser(id) : strangerFrom(ip),
+    { path, password, email, platformName: name },
     { platformId, userId: id },
   );
   const made = newUser({

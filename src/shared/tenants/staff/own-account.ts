@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sessionExpired } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import type { LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Audit } from "../../audit/audit.ts";
@@ -18,7 +18,7 @@ import {
   toBase32,
 } from "./second-factor.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
-import { refuseWeak } from "./weak-passwords.ts";
+import { hashNewPassword } from "./weak-passwords.ts";
 import { hasTotp, isSessionLive, withPassword, type User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
@@ -94,7 +94,7 @@ const PASSWORD_CHANGED = "user.password_changed";
 
 /**
  * Changes the user's password, and ends all of their sessions except the caller's. Of concurrent changes, one is made.
- * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
+ * @throws AppError `invalid_credentials`, `rate_limited`, `validation_failed`, `service_unavailable`
  */
 export async function changePassword(
   services: TenantsDeps,
@@ -105,16 +105,16 @@ export async function changePassword(
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const platform = await services.stores.platforms.find(user.platformId);
-  await refuseWeak(services, {
-    path: "newPassword",
-    password: newPassword,
-    email: user.email,
-    platformName: platform?.name,
-  });
+  if (platform === undefined) throw sessionExpired();
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
   await attempt.passed();
-  const passwordHash = await services.secrets.passwords.hash(newPassword);
+  const passwordHash = await hashNewPassword(services, knownUser(user.id), {
+    path: "newPassword",
+    password: newPassword,
+    email: user.email,
+    platformName: platform.name,
+  });
   const { sessionId, sessionVersion: version } = scope.caller;
   let isLive = false;
   const changed = await updateWithNotice(services, user, "passwordChanged", (present) => {

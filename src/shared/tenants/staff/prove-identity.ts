@@ -1,9 +1,8 @@
-import type { LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Passwords } from "./password.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Urgency } from "./hashing-threads.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
@@ -18,15 +17,19 @@ async function useUp(users: UserStore, user: User, proof: Proof): Promise<boolea
   return updated !== undefined;
 }
 
-/** Checks the password of a known user. A failure counts. @throws AppError `invalid_credentials`, `rate_limited` */
+/**
+ * Checks the password of a user whom a session or a link has named. A failure counts.
+ * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
+ */
 export async function requirePassword(
   passwords: Passwords,
   attempt: LoginAttempt,
   { user, password }: Pick<Sent, "user" | "password">,
-  urgency?: Urgency,
 ): Promise<void> {
-  if (!(await passwords.matches(password, user.passwordHash, urgency)))
-    throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
+  const isRight = await passwords.inTurn(knownUser(user.id), (hashing) =>
+    hashing.matches(password, user.passwordHash),
+  );
+  if (!isRight) throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
 }
 
 interface Sent {

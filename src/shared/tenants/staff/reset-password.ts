@@ -1,9 +1,10 @@
 import type { RequestScope } from "../../callers/scope.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { startWithCredit } from "./starting-credit.ts";
-import { refuseWeak } from "./weak-passwords.ts";
+import { hashNewPassword } from "./weak-passwords.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
 import { isDeviceOf, isEmailOf, withPassword } from "./user.ts";
 import { recordUser } from "../links/record-user.ts";
@@ -53,7 +54,7 @@ export async function askForReset(
 /**
  * Sets a new password with a link, ends every session and link of the user, and verifies the e-mail. Of two uses at the
  * same time, one succeeds.
- * @throws AppError `invalid_link`, `service_unavailable`
+ * @throws AppError `invalid_link`, `validation_failed`, `service_unavailable`
  */
 export async function confirmReset(
   services: TenantsDeps,
@@ -61,13 +62,13 @@ export async function confirmReset(
   { token, newPassword }: ConfirmReset,
 ): Promise<{ readonly deviceToken: string }> {
   const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
-  await refuseWeak(services, {
+  // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.
+  const passwordHash = await hashNewPassword(services, knownUser(user.id), {
     path: "newPassword",
     password: newPassword,
     email: user.email,
     platformName: platform.name,
   });
-  const passwordHash = await services.secrets.passwords.hash(newPassword);
   // Before the link is used up, which proves the mailbox either way: after a crash, the next use makes the credit.
   if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
   const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;

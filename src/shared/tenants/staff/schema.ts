@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { composed } from "../../networks/contract/text.ts";
 import { USER_ROLES } from "../../callers/caller.ts";
 import type { ConfirmedSession } from "../../callers/tokens.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
@@ -20,14 +21,15 @@ const TOKENS_MAX = 10_000_000;
 const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
 export const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
-export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
+const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 export const newPassword = shape(() =>
   z
     .string()
+    .overwrite(composed)
     .min(PASSWORD_LENGTH.min)
     .max(PASSWORD_LENGTH.max)
     .describe(
-      "Not a common one, and not made of the e-mail, the platform's name or the service's name: `password_too_weak`.",
+      "Not a common one, and not made of the e-mail, the platform's name or the service's name: `password_too_weak`, which is checked when all else is right.",
     ),
 );
 export const role = shape(() =>

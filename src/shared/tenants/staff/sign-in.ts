@@ -2,7 +2,7 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
 import { CONNECT_SESSION_SECONDS_MAX } from "../../connections/connections.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import type { LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, strangerFrom, type LoginAttempt } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
@@ -16,7 +16,6 @@ import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import { storeLogIn } from "./store-log-in.ts";
 import type { UserChange } from "./user-store.ts";
-import { refuseWeak } from "./weak-passwords.ts";
 import { wrongCode } from "./wrong-code.ts";
 import {
   isDeviceOf,
@@ -57,11 +56,11 @@ export async function signUp(
       "Signing up is closed. Ask the operators for a platform.",
     );
   await services.limits.admitSignUp(scope.ip);
-  await refuseWeak(services, { path: "password", password, email, platformName });
   const { platform, user } = await openPlatform(services, {
     name: platformName,
     email,
     password,
+    path: "password",
     locale,
     emailVerified: !isMailOn(services.config),
     ip: scope.ip,
@@ -92,6 +91,8 @@ async function findUser(
   return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
 
+type Device = Awaited<ReturnType<TenantSecrets["devices"]["read"]>>;
+
 interface Begun {
   readonly attempt: LoginAttempt;
   readonly user: User | undefined;
@@ -103,10 +104,9 @@ interface Begun {
 async function beginAttempt(
   services: TenantsDeps,
   { ip }: RequestScope,
-  { email, deviceToken }: LogIn,
+  email: string,
+  device: Device | undefined,
 ): Promise<Begun> {
-  const device =
-    deviceToken === undefined ? undefined : await services.secrets.devices.read(deviceToken);
   if (device === undefined) {
     const attempt = await services.limits.beginLoginAttempt({ email, ip });
     return { attempt, user: await findUser(services, email), isOwnDevice: false };
@@ -116,6 +116,35 @@ async function beginAttempt(
   const deviceId = isOwnDevice ? device.deviceId : undefined;
   const attempt = await services.limits.beginLoginAttempt({ email, ip, deviceId });
   return { attempt, user, isOwnDevice };
+}
+
+interface CheckedPassword extends Begun {
+  readonly isRight: boolean;
+  /** A new hash of the right password, when the stored one is outdated. */
+  readonly newHash: string | undefined;
+}
+
+/**
+ * Checks the password. The whole check waits for its turn, so what is refused has cost nothing. A known e-mail and an
+ * unknown one wait alike.
+ * @throws AppError `rate_limited`; `service_unavailable` when too many wait
+ */
+async function checkPassword(
+  services: TenantsDeps,
+  scope: RequestScope,
+  { email, password, deviceToken }: LogIn,
+): Promise<CheckedPassword> {
+  const { devices, passwords } = services.secrets;
+  const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
+  const asker = device === undefined ? strangerFrom(scope.ip) : knownUser(device.userId);
+  return await passwords.inTurn(asker, async (hashing) => {
+    const begun = await beginAttempt(services, scope, email, device);
+    const { user } = begun;
+    const isRight = (await hashing.matches(password, user?.passwordHash)) && user !== undefined;
+    const isOutdated = isRight && passwords.needsNewHash(user.passwordHash);
+    const newHash = isOutdated ? await hashing.hash(password) : undefined;
+    return { ...begun, isRight, newHash };
+  });
 }
 
 interface Proved {
@@ -142,26 +171,29 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
 
 /**
  * Signs a user in. A wrong e-mail, password or code get the same answer, the first two after the same work.
- * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `platform_closed`, `rate_limited`
+ * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `platform_closed`, `rate_limited`,
+ * `service_unavailable`
  */
 export async function logIn(
   services: TenantsDeps,
   scope: RequestScope,
   input: LogIn,
 ): Promise<SignedIn> {
-  const { password, totpCode } = input;
-  const { attempt, user, isOwnDevice } = await beginAttempt(services, scope, input);
-  const right = await services.secrets.passwords.matches(password, user?.passwordHash, "log_in");
+  const checked = await checkPassword(services, scope, input);
+  const { attempt, user, isOwnDevice, isRight, newHash } = checked;
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
-  if (!right) {
+  if (!isRight) {
     record("denied");
     throw await attempt.failed(
       "password",
       services.secrets.passwords.missingPepper(user.passwordHash),
     );
   }
-  const step = await checkSecondStep(services, attempt, { user, totpCode });
+  const step = await checkSecondStep(services, attempt, {
+    user,
+    totpCode: input.totpCode,
+  });
   if (step.kind === "wrong") {
     record("denied");
     throw await wrongCode(services, attempt, user);
@@ -182,9 +214,6 @@ export async function logIn(
     record("denied");
     throw new AppError("platform_closed", "The platform is closed.");
   }
-  const newHash = services.secrets.passwords.needsNewHash(user.passwordHash)
-    ? await services.secrets.passwords.hash(password, "log_in")
-    : undefined;
   const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
   const change = (present: User) => afterLogin(present, user, proved);
   const recorded = await storeLogIn(services, scope, { user, isOwnDevice, change });

@@ -31,7 +31,7 @@ async function checkPassword(
   password: string,
 ): Promise<void> {
   const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
-  await requirePassword(services.secrets.passwords, attempt, { user, password }, "log_in");
+  await requirePassword(services.secrets.passwords, attempt, { user, password });
   await attempt.succeeded();
 }
 

@@ -1,28 +1,16 @@
-import { refuseIssues, type Issue } from "../../runtime/errors.ts";
+import type { Asker } from "../../limits/limits.ts";
+import { validationFailed } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { isMadeOfWords, wordsOf } from "./own-words.ts";
 import type { Weakness } from "./password-strength.ts";
-import { PASSWORD_LENGTH } from "./schema.ts";
 
-/** A new password, and words that a guesser would try first. */
-interface NewPassword {
+/** A new password, and what its words may not be. */
+export interface NewPassword {
   /** The field that has the password. */
   readonly path: string;
-  readonly password: unknown;
-  readonly email: unknown;
-  readonly platformName?: unknown;
-}
-
-const WORDS_MAX = 40;
-const WORD_LENGTH_MIN = 3;
-
-/** Returns the texts as a person would type them: whole, without word separators, and each word. */
-function wordsOf(texts: readonly unknown[]): string[] {
-  const words = texts
-    .filter((text) => typeof text === "string")
-    .flatMap((text) => [text, text.replace(/[\s\W_]+/g, ""), ...text.split(/[\s\W_]+/)])
-    .map((word) => word.toLowerCase())
-    .filter((word) => word.length >= WORD_LENGTH_MIN);
-  return [...new Set(words)].slice(0, WORDS_MAX);
+  readonly password: string;
+  readonly email: string;
+  readonly platformName: string;
 }
 
 const MESSAGES: Readonly<Record<Weakness, string>> = {
@@ -33,22 +21,25 @@ const MESSAGES: Readonly<Record<Weakness, string>> = {
   common: "must be harder to guess: it is made of what many people choose. Use several rare words",
 };
 
-type WeakDeps = Pick<TenantsDeps, "config" | "secrets">;
+type HashingDeps = Pick<TenantsDeps, "config" | "secrets">;
 
-/** Returns why a new password is refused, apart from its length, which the schema checks. */
-export async function passwordIssues(
-  services: WeakDeps,
+const tooWeak = (path: string, weakness: Weakness) =>
+  validationFailed([{ path, code: "password_too_weak", message: MESSAGES[weakness] }]);
+
+/**
+ * Hashes a new password, unless it is easy to guess. Both cost much, so this is the last check of a request.
+ * @throws AppError `validation_failed`; `service_unavailable` when too many wait
+ */
+export async function hashNewPassword(
+  { config, secrets }: HashingDeps,
+  asker: Asker,
   { path, password, email, platformName }: NewPassword,
-): Promise<readonly Issue[]> {
-  if (typeof password !== "string") return [];
-  if (password.length < PASSWORD_LENGTH.min || password.length > PASSWORD_LENGTH.max) return [];
-  const words = wordsOf([email, platformName, services.config.service.name]);
-  const weakness = await services.secrets.passwords.weakness(password, words);
-  if (weakness === undefined) return [];
-  return [{ path, code: "password_too_weak", message: MESSAGES[weakness] }];
-}
-
-/** Refuses a password that is easy to guess. @throws AppError `validation_failed` */
-export async function refuseWeak(services: WeakDeps, asked: NewPassword): Promise<void> {
-  refuseIssues(await passwordIssues(services, asked));
+): Promise<string> {
+  const words = wordsOf([email, platformName, config.service.name]);
+  if (isMadeOfWords(password, words)) throw tooWeak(path, "own_words");
+  const made = await secrets.passwords.inTurn(asker, (hashing) =>
+    hashing.hashUnlessWeak(password, words),
+  );
+  if ("weakness" in made) throw tooWeak(path, made.weakness);
+  return made.hash;
 }

@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+let owner: TestPlatform;
+let deviceToken: string;
+
+const call = (path: string, ip: string, body: object) =>
+  relay.call("POST", path, { headers: { "x-forwarded-for": ip }, body });
+
+const logIn = (email: string, ip: string, more: object = {}) =>
+  call("/v1/auth/login", ip, { email, password: PASSWORD, ...more });
+
+const unknownEmail = () => `nobody-${randomBytes(8).toString("hex")}@example.com`;
+const isRefused = ({ status }: Answer) => status === 503;
+
+beforeAll(async () => {
+  relay = await startRelay({ boundsCostlyWork: true, settings: { BCRYPT_COST: "9" } });
+  owner = await aPlatform(relay, { tokens: 0 });
+  deviceToken = dataOf(await logIn(owner.email, "203.0.113.1")).deviceToken;
+});
+afterAll(() => relay.stop());
+
+describe("log-ins of strangers from many networks at once", () => {
+  const flood = (emailOf: () => string) =>
+    Array.from({ length: 240 }, (_, index) => logIn(emailOf(), `198.51.${index % 12}.${index}`));
+
+  test("are checked for a few, and refused immediately for the others, who hear when to try again", async () => {
+    const before = relay.logLines.length;
+    const answers = await Promise.all(flood(unknownEmail));
+    const refused = answers.filter(isRefused);
+    expect(refused.length).toBeGreaterThan(180);
+    expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThan(0);
+    for (const { headers, body } of refused) {
+      expect(headers.get("retry-after")).toBe("5");
+      expect(body.error.code).toBe("service_unavailable");
+    }
+    relay.services.background.work.metrics.flush();
+    const lines = relay.logLines.slice(before).map((line) => JSON.parse(line));
+    expect(lines.filter(({ level }) => level === "error")).toEqual([]);
+    const warnings = lines.filter(({ message }) => message === "too much costly work waits");
+    expect(warnings).toHaveLength(refused.length);
+    expect(warnings.every(({ level, stack }) => level === "warn" && stack === undefined)).toBe(
+      true,
+    );
+    const metrics = lines.filter(({ metric }) => metric === "requests.overloaded");
+    expect(metrics).toMatchObject([{ caller: "stranger", count: refused.length }]);
+  });
+
+  test("log-ins of strangers read no storage when they are refused, and no reader waits for them", async () => {
+    const reads = vi.spyOn(relay.services.tenants.stores.emails, "find");
+    const answers = await Promise.all(flood(unknownEmail));
+    const checked = answers.length - answers.filter(isRefused).length;
+    expect(reads.mock.calls.length).toBeLessThanOrEqual(checked);
+    reads.mockRestore();
+  });
+
+  test("log-ins of strangers keep out neither a known device nor who has a reset link", async () => {
+    const flooded = flood(unknownEmail);
+    const own = await logIn(owner.email, "203.0.113.1", { deviceToken });
+    const link = await relay.call(
+      "POST",
+      `/v1/admin/platforms/${owner.id}/users/${owner.userId}/reset-link`,
+      { operator: ["Admin"], body: {} },
+    );
+    const token = new URL(dataOf(link).url).searchParams.get("token");
+    const body = { token, newPassword: "another and longer password" };
+    const reset = await call("/v1/auth/reset/confirm", "203.0.113.1", body);
+    const refused = (await Promise.all(flooded)).filter(isRefused);
+    expect([outcomeOf(own), outcomeOf(reset)]).toEqual(["200", "200"]);
+    expect(refused.length).toBeGreaterThan(0);
+  });
+
+  test("are refused alike for an e-mail that has an account and for one that has none", async () => {
+    const other = await aPlatform(relay, { tokens: 0 });
+    let index = 0;
+    const answers = await Promise.all(
+      flood(() => ((index += 1) % 2 === 0 ? other.email : unknownEmail())),
+    );
+    const refusedOf = (rest: number) =>
+      answers.filter((answer, at) => (at + 1) % 2 === rest && isRefused(answer));
+    const [known] = refusedOf(0);
+    const [unknown] = refusedOf(1);
+    const { requestId: _, ...error } = known?.body.error ?? {};
+    expect(unknown?.body.error).toMatchObject(error);
+    expect(refusedOf(0).length).toBeGreaterThan(90);
+    expect(refusedOf(1).length).toBeGreaterThan(90);
+  });
+});
+
+describe("a new password", () => {
+  const WEAK = "password1234";
+
+  async function turnsOf(work: () => Promise<Answer>): Promise<readonly [string, number]> {
+    const turns = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
+    const answer = await work();
+    const count = turns.mock.calls.length;
+    turns.mockRestore();
+    return [outcomeOf(answer), count];
+  }
+
+  test.each([
+    [
+      "a link that is none",
+      "/v1/auth/reset/confirm",
+      { token: "x", newPassword: WEAK },
+      "invalid_link",
+    ],
+    [
+      "a damaged body",
+      "/v1/auth/reset/confirm",
+      { token: 5, newPassword: WEAK },
+      "validation_failed",
+    ],
+    [
+      "an invitation that is none",
+      "/v1/auth/invitations/accept",
+      { token: "x", password: WEAK },
+      "invalid_link",
+    ],
+    [
+      "a sign-up without a name",
+      "/v1/auth/signup",
+      { email: "a@example.com", password: WEAK, platformName: "" },
+      "validation_failed",
+    ],
+  ])("is neither rated nor hashed with %s", async (_name, path, body, code) => {
+    expect(await turnsOf(() => call(path, "203.0.113.9", body))).toEqual([`400 ${code}`, 0]);
+  });
+
+  test("is neither rated nor hashed for an e-mail that is taken", async () => {
+    const body = { email: owner.email, password: WEAK, platformName: "Example" };
+    expect(await turnsOf(() => call("/v1/auth/signup", "203.0.113.9", body))).toEqual([
+      "409 conflict",
+      0,
+    ]);
+  });
+});
