@@ -73,6 +73,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
     (await tests("silent-names")),
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
+  floods: () => tests("floods"),
   generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),
