@@ -16,8 +16,11 @@ const COSTLY_PASSWORD = "aB3$xQ9!zL0pW7@kM2#vN8%cR5^tY1&uI6*oE4(sD)fG-hJ=lZ+"
   .repeat(3)
   .slice(0, 128);
 
-/** What strangers send, each address as much as its limit of a minute allows, at once. */
-export type FloodKind = "log_ins" | "resets";
+/**
+ * What strangers send, each address as much as its limit of a minute allows, at once. `plain` are calls that cost nothing
+ * but a request, which any service has to take.
+ */
+export type FloodKind = "log_ins" | "resets" | "plain";
 
 export interface FloodedRelay {
   readonly relay: RelayProcess;
@@ -86,8 +89,12 @@ async function flood(relay: RelayProcess, kind: FloodKind, addresses: number) {
           ]
         : ["/v1/auth/reset/confirm", { token: 5, newPassword: COSTLY_PASSWORD }];
     const startedAt = performance.now();
-    const call = { headers, body, timeoutMs: TIMEOUT_MS };
-    const status = await relay.call("POST", path, call).then(
+    const timeoutMs = TIMEOUT_MS;
+    const called =
+      kind === "plain"
+        ? relay.call("GET", "/health", { headers, timeoutMs })
+        : relay.call("POST", path, { headers, body, timeoutMs });
+    const status = await called.then(
       (answer) => String(answer.status),
       () => "none",
     );

@@ -10,6 +10,8 @@ import { addressNetwork } from "../callers/caller-address.ts";
 export const COSTLY_WORK: FairLimits = {
   // Hashing takes a core, so more would only compete for the cores.
   capacity: 2,
+  // Strangers' work never takes all of it: known callers find a thread free, and the event loop a core.
+  capacityReserved: 1,
   perOwner: 1,
   waitingMax: 18,
   waitingOfOwnerMax: 2,

@@ -1,10 +1,13 @@
 /** How long work waits for a slot by default. After that, the caller does better to try again later. */
 const WAIT_MS_MAX = 60_000;
 
-interface Waiting {
+interface Work {
   readonly owner: string;
   readonly weight: number;
   readonly isPreferred: boolean;
+}
+
+interface Waiting extends Work {
   readonly begin: (hasSlot: boolean) => void;
 }
 
@@ -13,6 +16,8 @@ export interface FairLimits {
   readonly capacity: number;
   /** Weight that one owner may run at the same time. It is less than `capacity`, so that others always have room. */
   readonly perOwner: number;
+  /** How much of `capacity` only preferred work may use, so that it never waits for other work. The default is none. */
+  readonly capacityReserved?: number;
   /** How many pieces of work may wait. With 0, work that finds no free slot is refused. */
   readonly waitingMax: number;
   /** How many pieces of work of one owner may wait. The default is half of `waitingMax`. */
@@ -33,6 +38,7 @@ export class FairLimit {
   readonly #used = new Map<string, number>();
   #waiting: Waiting[] = [];
   #total = 0;
+  #preferredTotal = 0;
 
   constructor(limits: FairLimits) {
     this.#limits = limits;
@@ -49,14 +55,16 @@ export class FairLimit {
     isPreferred = false,
   ): Promise<{ readonly result: T } | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
-    if (this.#waiting.length > 0 || !this.#isFree(owner, asked)) {
+    const begins = { owner, weight: asked, isPreferred };
+    if (this.#waiting.length > 0 || !this.#isFree(begins)) {
       if (!this.#findPlace(owner, isPreferred)) return undefined;
-      if (!(await this.#wait({ owner, weight: asked, isPreferred }))) return undefined;
-    } else this.#take(owner, asked);
+      if (!(await this.#wait(begins))) return undefined;
+    } else this.#take(begins);
     try {
       return { result: await work() };
     } finally {
-      this.giveBack(owner, asked);
+      this.#take({ ...begins, weight: -asked });
+      this.#beginNext();
     }
   }
 
@@ -70,17 +78,18 @@ export class FairLimit {
    * would exceed a limit or if waiting work needs the free weight.
    */
   take(owner: string, weight: number): boolean {
-    if (!this.#isFree(owner, weight) || this.#next() !== undefined) return false;
-    this.#take(owner, weight);
+    const taken = { owner, weight, isPreferred: false };
+    if (!this.#isFree(taken) || this.#next() !== undefined) return false;
+    this.#take(taken);
     return true;
   }
 
   giveBack(owner: string, weight: number): void {
-    this.#take(owner, -weight);
+    this.#take({ owner, weight: -weight, isPreferred: false });
     this.#beginNext();
   }
 
-  async #wait(work: Omit<Waiting, "begin">): Promise<boolean> {
+  async #wait(work: Work): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting: Waiting = { ...work, begin: resolve };
     const timer = setTimeout(() => {
@@ -129,13 +138,17 @@ export class FairLimit {
     return this.#usedBy(owner) + weight > this.#limits.perOwner;
   }
 
-  #isFree(owner: string, weight: number): boolean {
-    return !this.#isOwnersLimit(owner, weight) && this.#total + weight <= this.#limits.capacity;
+  #isFree({ owner, weight, isPreferred }: Work): boolean {
+    const { capacity, capacityReserved = 0 } = this.#limits;
+    if (this.#isOwnersLimit(owner, weight) || this.#total + weight > capacity) return false;
+    const others = this.#total - this.#preferredTotal;
+    return isPreferred || others + weight <= capacity - capacityReserved;
   }
 
-  #take(owner: string, weight: number): void {
+  #take({ owner, weight, isPreferred }: Work): void {
     const used = this.#usedBy(owner) + weight;
     this.#total += weight;
+    if (isPreferred) this.#preferredTotal += weight;
     if (used === 0) this.#used.delete(owner);
     else this.#used.set(owner, used);
   }
@@ -158,10 +171,10 @@ export class FairLimit {
   #beginNext(): void {
     for (let isFree = true; isFree;) {
       const next = this.#next();
-      isFree = next !== undefined && this.#isFree(next.owner, next.weight);
+      isFree = next !== undefined && this.#isFree(next);
       if (next === undefined || !isFree) return;
       this.#waiting = this.#waiting.filter((one) => one !== next);
-      this.#take(next.owner, next.weight);
+      this.#take(next);
       next.begin(true);
     }
   }

@@ -4,7 +4,7 @@ import { compareSync, hashSync } from "bcryptjs";
 import type { HashingAnswer, HashingTask } from "./hashing-threads.ts";
 
 /** Lower than that of the event loop, so that requests of other callers get a core before a hash does. */
-const NICENESS = 5;
+const NICENESS = 3;
 // On Linux, this is the priority of the thread alone. Elsewhere it would be that of the process.
 if (!isMainThread && process.platform === "linux") setPriority(NICENESS);
 
