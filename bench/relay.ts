@@ -69,7 +69,11 @@ export function startRelay(
   prefix: string,
   settings: Readonly<Record<string, string>> = {},
 ): Services {
-  return buildServices(parseConfig({ ...settingsOf(storage, prefix), ...settings }));
+  // Tenants sign up in parallel from one address, before anything is measured.
+  const costlyWork = { capacity: 2, perOwner: 2, waitingMax: 1_000 };
+  return buildServices(parseConfig({ ...settingsOf(storage, prefix), ...settings }), {
+    costlyWork,
+  });
 }
 
 export interface Ask {
