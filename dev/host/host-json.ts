@@ -28,6 +28,9 @@ const QueueOptions = z.object({
   messageEncoding: z.literal("base64").default("base64"),
 });
 
+/** The host's own word for no limit. */
+const UNLIMITED = z.literal(-1).transform(() => Infinity);
+
 const HostJson = z.object({
   version: z.literal("2.0"),
   functionTimeout: timeSpan.pipe(z.number().max(FUNCTION_MS_MAX)).prefault("00:05:00"),
@@ -37,6 +40,7 @@ const HostJson = z.object({
         .object({
           routePrefix: z.string().default("api"),
           maxConcurrentRequests: z.int().min(1).default(Infinity),
+          maxOutstandingRequests: UNLIMITED.or(z.int().min(1)).default(Infinity),
         })
         .prefault({}),
       queues: QueueOptions.prefault({}),

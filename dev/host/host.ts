@@ -11,7 +11,7 @@ import type { HostLog } from "./host-log.ts";
 import { readHostJson } from "./host-json.ts";
 import type { HostOptions } from "./host-json.ts";
 import { RouteTable } from "./http-routing.ts";
-import { HttpServer } from "./http-server.ts";
+import { bodyBytesMax, HttpServer } from "./http-server.ts";
 import { Invoker } from "./invocation.ts";
 import { QueueListener } from "./queue-listener.ts";
 import { readLocalSettings } from "./settings.ts";
@@ -47,7 +47,7 @@ export interface RunningHost {
   readonly ended: Promise<Error>;
   /** Ends the worker, as an uncaught exception does. */
   fail(reason: Error): void;
-  /** Takes no new connection. HTTP requests may finish for 30 seconds, queue and timer functions for 10. */
+  /** Takes no new connection. HTTP requests may finish for 30 seconds, then queue and timer functions for 10. */
   stop(): Promise<void>;
 }
 
@@ -91,12 +91,15 @@ class Host {
 
   async start(appRoot: string, port: number, cors: LocalSettings["cors"]): Promise<RunningHost> {
     const triggers = readTriggers(this.#app.functions, process.env);
-    const { routePrefix, maxConcurrentRequests } = this.#options.extensions.http;
+    const { routePrefix, maxConcurrentRequests, maxOutstandingRequests } =
+      this.#options.extensions.http;
     const server = new HttpServer({
       routes: new RouteTable(triggers.http, routePrefix),
       invoker: this.#invoker,
       log: this.#log,
       maxConcurrentRequests,
+      maxOutstandingRequests,
+      bodyBytesMax: bodyBytesMax(process.env),
       cors,
       showsHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
     });
@@ -146,9 +149,9 @@ class Host {
   }
 
   async #stop(server: HttpServer, listeners: readonly Listener[]): Promise<void> {
-    const answered = within(HTTP_DRAIN_MS, server.drain());
+    // Work is still taken and begun while requests finish, and has its own time afterwards.
+    await within(HTTP_DRAIN_MS, server.drain());
     await stopWork(listeners);
-    await answered;
     if (this.#invoker.runningCount > 0)
       this.#log.write("warning", `${this.#invoker.runningCount} invocations were cut off`);
     try {

@@ -14,7 +14,8 @@ export function sendResponse(response: ServerResponse, data: HttpData | undefine
   response.statusCode = Number(data.statusCode ?? 200);
   const hasNoBody = STATUSES_WITHOUT_BODY.has(response.statusCode);
   const body = hasNoBody ? EMPTY : bytesOf(data.body);
-  if (!response.hasHeader("content-length")) {
+  // An answer to HEAD says nothing of its length.
+  if (response.req.method !== "HEAD" && !response.hasHeader("content-length")) {
     if (body.length > 0) response.setHeader("Transfer-Encoding", "chunked");
     else if (!hasNoBody) response.setHeader("Content-Length", 0);
   }
@@ -34,12 +35,17 @@ const FOR_BROWSERS = /^(?:access-control-.*|vary)$/;
 export const SERVER = "Kestrel";
 
 /** Sends a status without a body, and without the headers that were meant for another answer. */
-export function sendEmpty(response: ServerResponse, status: number): void {
+export function sendEmpty(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const connection = response.getHeader("connection");
   for (const name of response.getHeaderNames())
     if (!FOR_BROWSERS.test(name)) response.removeHeader(name);
   if (connection === "close") response.setHeader("Connection", "close");
   response.setHeader("Server", SERVER);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.statusCode = status;
   if (!STATUSES_WITHOUT_BODY.has(status)) response.setHeader("Content-Length", 0);
   response.end();

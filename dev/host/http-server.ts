@@ -9,20 +9,35 @@ import type { RouteTable } from "./http-routing.ts";
 import { refusalOf, REQUEST_LINE_BYTES_MAX, requestTarget, toHttpData } from "./http-request.ts";
 import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
+import type { Settings } from "./settings.ts";
 
 /** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
 const KEEP_ALIVE_MS = 130_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Limit of request line and headers together, above which Node parses no further. Below it each request is measured. */
 const HEAD_BYTES_MAX = 1024 * 1024;
-/** The Functions host's own limit of a body. */
+/** The Functions host's own limit of a body, where no setting changes it. */
 const BODY_BYTES_MAX = 104_857_600;
+const BODY_LIMIT_SETTING = "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT";
+
+/** Returns the limit of a body that has its length declared. @throws Error for a setting that is no number of bytes */
+export function bodyBytesMax(settings: Settings): number {
+  const text = settings[BODY_LIMIT_SETTING] ?? "";
+  if (text === "") return BODY_BYTES_MAX;
+  if (!/^[1-9]\d{0,11}$/.test(text))
+    throw new Error(`${BODY_LIMIT_SETTING} must be a number of bytes, not ${JSON.stringify(text)}`);
+  return Number(text);
+}
 
 export interface HttpServerOptions {
   readonly routes: RouteTable;
   readonly invoker: Invoker;
   readonly log: HostLog;
   readonly maxConcurrentRequests: number;
+  /** How many requests run and wait together. Any more are 429. */
+  readonly maxOutstandingRequests: number;
+  /** Limit of a declared body, beyond which the host answers and reads nothing of it. */
+  readonly bodyBytesMax: number;
   readonly cors: CorsPolicy | undefined;
   /** The opposite of `AzureWebJobsDisableHomepage`. */
   readonly showsHomepage: boolean;
@@ -38,7 +53,7 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#throttle = new HttpThrottle(options.maxConcurrentRequests);
+    this.#throttle = new HttpThrottle(options);
     this.#server = createServer(
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -107,14 +122,15 @@ export class HttpServer {
     const target = requestTarget(url);
     if (target === undefined) return sendEmpty(response, 400);
     const own = this.#ownStatus(target.path.toLowerCase());
-    if (own !== undefined) return sendEmpty(response, own);
+    if (own !== undefined)
+      return sendEmpty(response, own, own === 401 ? { "WWW-Authenticate": "Bearer" } : {});
     const match = routes.match(method, target.path);
     if (match === undefined) return sendEmpty(response, 404);
-    if (Number(headers["content-length"] ?? 0) > BODY_BYTES_MAX)
+    if (Number(headers["content-length"] ?? 0) > this.#options.bodyBytesMax)
       return sendLast(request, response, 500);
     // Before the request takes one of the slots: an unfinished body holds a connection and nothing else.
     const data = toHttpData(request, target, match.values, await readBody(request));
-    await this.#throttle.run(async () => {
+    const isTaken = await this.#throttle.run(async () => {
       const result = await invoker.invoke(match.functionName, {
         input: { http: data },
         metadata: {},
@@ -124,12 +140,16 @@ export class HttpServer {
       if (result.succeeded) sendResponse(response, result.response.returnValue?.http);
       else sendEmpty(response, 500);
     });
+    if (!isTaken) {
+      // It asks Azure for one more instance, and doesn't say when to come back.
+      sendEmpty(response, 429, { "X-FUNCTION-SCALEOUT": "1" });
+    }
   }
 
-  /** Returns the status of the host's own paths: the home page, a ping for anybody, and what its keys alone open. */
+  /** Returns the status of the host's own paths: the home page, two for anybody, and what its keys alone open. */
   #ownStatus(path: string): number | undefined {
     if (path === "/") return this.#options.showsHomepage ? 200 : 204;
-    if (path === "/admin/host/ping") return 200;
+    if (path === "/admin/host/ping" || path === "/admin/warmup") return 200;
     return path.startsWith("/admin/") || path.startsWith("/runtime/webhooks/") ? 401 : undefined;
   }
 }

@@ -53,7 +53,9 @@ function readHttp(name: string, trigger: BindingInfo): HttpFunction {
     throw new Error('the local host has no keys: authLevel must be "anonymous"');
   const { methods } = trigger;
   if (!Array.isArray(methods)) throw new Error("methods are missing");
-  return { name, route: text(trigger, "route"), methods: methods.map(String) };
+  // A function without a route has its name for one.
+  const route = trigger["route"] === undefined ? name : text(trigger, "route");
+  return { name, route, methods: methods.map(String) };
 }
 
 function readQueue(name: string, trigger: BindingInfo, settings: Settings): QueueFunction {

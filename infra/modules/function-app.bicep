@@ -87,6 +87,8 @@ var hostSettings = {
   AzureWebJobsStorage__clientId: identityClientId
   APPLICATIONINSIGHTS_CONNECTION_STRING: insightsConnectionString
   APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'
+  // Three requests of 100 MB, the host's own limit, would take an instance down before the app sees their length.
+  FUNCTIONS_REQUEST_BODY_SIZE_LIMIT: '1048576'
   AzureFunctionsJobHost__extensions__queues__maxPollingInterval: queuePollingInterval
 }
 

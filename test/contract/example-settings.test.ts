@@ -10,7 +10,7 @@ import { parseConfig } from "../../src/shared/config/config.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 /** Read by the host itself, never by the app. */
-const HOSTS_OWN = ["FUNCTIONS_WORKER_RUNTIME"];
+const HOSTS_OWN = ["FUNCTIONS_WORKER_RUNTIME", "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"];
 
 interface Example {
   readonly IsEncrypted: boolean;

@@ -82,7 +82,7 @@ export const ROWS: readonly Row[] = [
     sent: { ...get("/api/head"), method: "HEAD" },
     expected: {
       status: 200,
-      headers: { "transfer-encoding": "chunked", "content-length": null },
+      headers: { "transfer-encoding": null, "content-length": null },
       body: "",
     },
   },
@@ -198,7 +198,12 @@ export const ROWS: readonly Row[] = [
     expected: { status: 200 },
   },
   { name: "the host's ping", sent: get("/admin/host/ping"), expected: { status: 200 } },
-  { name: "the host's other paths", sent: get("/admin/host/status"), expected: { status: 401 } },
+  { name: "the host's warm-up", sent: get("/admin/warmup"), expected: { status: 200 } },
+  {
+    name: "the host's other paths",
+    sent: get("/admin/host/status"),
+    expected: { status: 401, headers: { "www-authenticate": "Bearer" } },
+  },
   {
     name: "the host's webhooks",
     sent: get("/runtime/webhooks/x"),

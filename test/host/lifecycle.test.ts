@@ -45,6 +45,30 @@ describe("the local host", () => {
     expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
   });
 
+  test("goes on taking messages while requests finish, and ends afterwards", async () => {
+    const name = `late-${Date.now()}`;
+    const host = await startHostProcess({
+      env: { WORK_QUEUE: name, FixtureStorage: inject("azurite"), FIXTURE_RUN_MS: "3000" },
+    });
+    const queue = QueueServiceClient.fromConnectionString(inject("azurite")).getQueueClient(name);
+    await until(async () => (await queue.exists()) || undefined);
+    const held = fetch(`${host.url}/hold`);
+    await until(() => host.output().includes("holding") || undefined);
+    host.signal("SIGTERM");
+    await until(async () => {
+      try {
+        await fetch(`${host.url}/state`);
+        return undefined;
+      } catch {
+        return true;
+      }
+    });
+    await queue.sendMessage(Buffer.from("{}").toString("base64"));
+    expect((await held).status).toBe(200);
+    expect(await host.ended()).toBe(0);
+    expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
+  });
+
   test("ends when nobody reads its output any more", async () => {
     const host = await startHostProcess();
     host.closeOutput();
