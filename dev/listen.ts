@@ -70,13 +70,14 @@ function show(body: string, isRepeat: boolean): void {
 }
 
 /** Returns what answers deliveries: 204 to those that carry a valid signature, which it prints, and 400 to all others. */
-function receiver(secret: string): RequestListener {
+function receiver(secretOf: Promise<string>): RequestListener {
   const seen = new Set<string>();
   const handle: (...of: Parameters<RequestListener>) => Promise<void> = async (
     request,
     response,
   ) => {
     const body = await readBody(request);
+    const secret = await secretOf;
     const header = request.headers["x-social-restapi-signature"];
     if (body === undefined || typeof header !== "string" || !isSignedBy(secret, header, body)) {
       console.log(bad(`A ${request.method} without a valid signature: refused.`));
@@ -109,13 +110,14 @@ async function openEndpoint(
   api: ApiClient,
   token: string,
   { url, file }: { readonly url: string; readonly file: string },
-): Promise<Endpoint> {
+): Promise<Endpoint & { readonly isNew: boolean }> {
   const saved = readJson(file, Endpoint);
-  if (saved !== undefined && (await isReactivated(api, token, { id: saved.id, url }))) return saved;
+  if (saved !== undefined && (await isReactivated(api, token, { id: saved.id, url })))
+    return { ...saved, isNew: false };
   const body = { url, description: "npm run listen" };
   const made = Endpoint.parse(await api.call("POST", "v1/webhooks", { token, body }));
   writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  return made;
+  return { ...made, isNew: true };
 }
 
 async function isReactivated(
@@ -149,15 +151,25 @@ async function main(): Promise<void> {
   await refuseTakenPort(port);
   const url = `http://localhost:${port}/`;
   const api = createApiClient(demo.baseUrl);
-  const { id, secret } = await openEndpoint(api, demo.apiKey, {
+  // It listens before it says that it is there, because what waits is sent immediately.
+  const opened = Promise.withResolvers<string>();
+  const server = createServer(receiver(opened.promise)).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const { id, secret, isNew } = await openEndpoint(api, demo.apiKey, {
     url,
     file: join(folder, "listen.json"),
   });
-  const server = createServer(receiver(secret)).listen(port, "127.0.0.1");
-  await once(server, "listening");
   console.log(
     `Listening at ${strong(url)} as ${id}, for every event. ${soft("VERBOSE=1 prints whole bodies. Ctrl-C stops.")}`,
   );
+  console.log(
+    soft(
+      isNew
+        ? "Waiting for the first event."
+        : "Events that waited while nothing listened are sent now, the oldest first. Then it waits for new ones.",
+    ),
+  );
+  opened.resolve(secret);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => process.exit(0));
 }

@@ -124,14 +124,17 @@ export const anyError = shape(() =>
         message: z
           .string()
           .describe("In English, for developers. The text may change; the code doesn't."),
-        details: z.record(z.string(), z.unknown()).describe("More about it, by code."),
+        details: z
+          .record(z.string(), z.unknown())
+          .describe("More about it, by code: the schema of each code has its own."),
         requestId: requestId(),
         docUrl: docAddress(),
       }),
     })
     .meta({
       id: "Error",
-      description: "Fields of every error. Each code also has a schema of its own.",
+      description:
+        "Every error has these fields. The descriptions of the answers name their codes, and each code also has a schema of its own, with its details.",
     }),
 );
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { refuseIssues } from "./errors.ts";
 import { exampleId, idPattern, type IdKind } from "./ids.ts";
 import { shape } from "./shape.ts";
 
@@ -39,6 +40,22 @@ export const externalIdFilter = shape(() =>
     .describe("Only those with this reference of yours.")
     .meta({ examples: ["customer-42"] }),
 );
+
+const PLUS = "write %2B for a plus sign, which a query reads as a space";
+
+/** A text in a query that can't have a space, such as an e-mail. Its plus sign arrives as a space if not encoded. */
+export const withoutSpace = (schema: z.ZodString) =>
+  schema.regex(/^[^ ]*$/, `must have no space: ${PLUS}`);
+
+/**
+ * Refuses a filter that matched nothing and has a space, which was a plus sign more likely than not.
+ * @throws AppError `validation_failed`
+ */
+export function refuseLostPlus(externalId: string | undefined, hasMatch: boolean): void {
+  if (hasMatch || externalId?.includes(" ") !== true) return;
+  const message = `matches nothing, and has a space: ${PLUS}`;
+  refuseIssues([{ path: "externalId", code: "custom", message }]);
+}
 
 /** The caller's own names and values. */
 export const metadata = shape(() =>

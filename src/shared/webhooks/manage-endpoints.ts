@@ -106,8 +106,9 @@ export async function createEndpoint(
 const DISABLED_REASON = "Disabled through the API.";
 
 /**
- * Changes the named fields. An endpoint that is activated again, or gets another address, starts without its earlier
- * failures.
+ * Changes the named fields. An endpoint that is made active, or gets another address, starts without its earlier
+ * failures, and all that waits for it is sent. That holds for one that is active already too: whoever says so has
+ * repaired the receiver.
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(
@@ -120,7 +121,7 @@ export async function updateEndpoint(
   const { status } = change;
   const isTurned = status !== undefined && status !== before.status;
   const url = change.url === undefined ? undefined : await endpointUrl(services, scope, change.url);
-  const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
+  const startsAnew = status === "active" || (url !== undefined && url !== before.url);
   // Before it is active, because one more failure must not disable it immediately.
   if (startsAnew) {
     await services.wakes.mark("endpoint-check", webhookId, services.clock.now());

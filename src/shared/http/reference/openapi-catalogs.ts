@@ -2,7 +2,7 @@ import * as z from "zod";
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { invariant } from "../../runtime/errors.ts";
-import { declaredAnswers, type DeclaredAnswer } from "../declared-answers.ts";
+import { anyError, declaredAnswers, type DeclaredAnswer } from "../declared-answers.ts";
 import type { Route } from "../route.ts";
 import type { Answer, Content, JsonSchema, Reference } from "./openapi-types.ts";
 
@@ -178,7 +178,7 @@ function exampleBody({ spec }: Route): unknown {
 
 function contentOf(
   route: Route,
-  { status, body, isPage, isImage, isMarkdown }: DeclaredAnswer,
+  { status, body, isPage, isImage, isMarkdown, codes }: DeclaredAnswer,
   schemas: SchemaCatalog,
 ): Record<string, Content> {
   const content: Record<string, Content> = {};
@@ -188,7 +188,8 @@ function contentOf(
   if (body === undefined) return content;
   // Of several successes, the example shows the one with the declared status.
   const example = status === route.spec.status ? exampleBody(route) : undefined;
-  const schema = schemas.add(body, "output");
+  // One schema for every error: some generators make one exception of a status, and can't make it from a choice.
+  const schema = schemas.add(codes.length > 0 ? anyError() : body, "output");
   content["application/json"] = { schema, ...(example === undefined ? {} : { example }) };
   return content;
 }

@@ -1,6 +1,7 @@
 import { event } from "../../webhooks/answer-schema.ts";
 import { eventExample } from "../../webhooks/examples.ts";
 import type { CredentialKind } from "../access/access-contract.ts";
+import { ERROR_CODES } from "../../runtime/errors.ts";
 import { accessContractOf, anyError, errorBody } from "../declared-answers.ts";
 import { ANSWER_HEADERS } from "../headers.ts";
 import type { Chapter, Route } from "../route.ts";
@@ -56,7 +57,8 @@ function webhooksOf(
   };
 }
 
-const DOCUMENT_VERSION = "1.0.0";
+/** Version of the document, as its specification has it. It is not the version of a release of ours. */
+const DOCUMENT_VERSION = "0.2.0";
 
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -182,8 +184,8 @@ export function openApi(
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
-  // No operation has this answer, because it is for a method that a path doesn't have.
-  schemas.add(errorBody(["method_not_allowed"]), "output");
+  // No answer refers to these: they have the details of each code.
+  for (const code of ERROR_CODES) schemas.add(errorBody([code]), "output");
   const paths = toPaths(chapters, { schemas, answers });
   const webhooks = webhooksOf("Webhooks", schemas);
   const routes = chapters.flatMap((chapter) => chapter.routes);

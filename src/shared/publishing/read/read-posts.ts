@@ -3,7 +3,7 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import { connectionsOf } from "../../connections/connections.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { notFound } from "../../runtime/errors.ts";
-import { externalIdFilter, instantFilter } from "../../runtime/fields.ts";
+import { externalIdFilter, instantFilter, refuseLostPlus } from "../../runtime/fields.ts";
 import { isId } from "../../runtime/ids.ts";
 import { pageQuery, type Page } from "../../runtime/page.ts";
 import type { Reader } from "../../runtime/storage/codec.ts";
@@ -98,6 +98,7 @@ export async function listPosts(
     { after, limit, reader: "people" },
     (found) => fits(found, query),
   );
+  refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || after !== undefined);
   const connections = items.some(dependsOnConnections)
     ? await connectionsOf(services.connections, scope, "people")
     : [];

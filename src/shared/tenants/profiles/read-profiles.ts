@@ -1,5 +1,6 @@
 import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
+import { refuseLostPlus } from "../../runtime/fields.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -82,6 +83,8 @@ export async function listProfiles(
     profileIds === undefined
       ? await services.stores.profiles.list(platformId, filter, position)
       : await services.stores.profiles.listOf(platformId, profileIds, filter, position);
+  const isEmpty = listed.items.length === 0 && listed.next === undefined;
+  refuseLostPlus(externalId, !isEmpty || after !== undefined);
   const items = await Promise.all(
     listed.items.map((profile) => viewProfile(services.connectionsOf, platformId, profile)),
   );

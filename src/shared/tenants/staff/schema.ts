@@ -2,7 +2,7 @@ import * as z from "zod";
 import { composed } from "../../networks/contract/text.ts";
 import { USER_ROLES } from "../../callers/caller.ts";
 import type { ConfirmedSession } from "../../callers/tokens.ts";
-import { count, idOf, time } from "../../runtime/fields.ts";
+import { count, idOf, time, withoutSpace } from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -149,10 +149,7 @@ export type ListUsers = ShapeOf<typeof ListUsersQuery>;
 
 export const FindUserQuery = shape(() =>
   z.strictObject({
-    email: z
-      .string()
-      .min(1)
-      .max(EMAIL_LENGTH_MAX)
+    email: withoutSpace(z.string().min(1).max(EMAIL_LENGTH_MAX))
       .describe("The whole address. Upper and lower case are the same.")
       .meta({ examples: ["owner@example.com"] }),
   }),
