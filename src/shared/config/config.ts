@@ -52,7 +52,7 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
-/** The secrets of the apps at the networks, by the name of their setting. */
+/** Returns the secrets of the apps at the networks, with the names of their settings. */
 const appSecrets = (values: Readonly<Record<string, unknown>>) =>
   Object.entries(values).flatMap(([name, value]) =>
     name.endsWith("_CLIENT_SECRET") || name.endsWith("_APP_SECRET")
@@ -128,7 +128,7 @@ const wrongSettings = (problems: readonly string[]) =>
 /** Shorter names are too much like those of other programs. */
 const NAME_LENGTH_MIN = 10;
 const TYPOS_MAX = 2;
-/** Azure's own names: what is like them is Azure's too. */
+/** Reports whether a name is one of Azure's own. What is like these is Azure's too. */
 const isAzures = (name: string) => /^azure/i.test(name);
 
 /** Returns a problem for each name that is almost a setting's. A mistyped setting would keep its default, in silence. */
