@@ -143,7 +143,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
 
 /** What an endpoint's owner does about a delivery's `lastError`. */
 export const DELIVERY_ADVICE: Readonly<Record<(typeof DELIVERY_ERRORS)[number], string>> = {
-  blocked_address: "The name doesn't exist, or leads to an address that is not public. Correct the DNS entry.",
+  blocked_address:
+    "The name doesn't exist, or leads to an address that is not public. Correct the DNS entry.",
   timeout: "No answer within 10 seconds. Answer first, work later.",
   connect_failed: "Nothing listens there, or no name server answers.",
   tls_failed: "The certificate is not valid for this name, or has expired.",

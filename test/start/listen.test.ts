@@ -86,6 +86,23 @@ describe("npm run listen", () => {
     expect(await listener.ended).toBe(0);
   });
 
+  test("gets what waited while it was off as soon as it is started again", async () => {
+    relay.advance(Date.now() - relay.clock.now().getTime());
+    for (const number of [1, 2, 3, 4, 5, 6]) {
+      await happen(relay, application, "connection.linked", {
+        connection: { platform: "bluesky", status: `attempt ${number}` },
+      });
+      await relay.drain();
+    }
+    const again = launch();
+    await again.says("waited while nothing listened are sent now");
+    await relay.drain();
+    // The sixth came after five failures in a row, and would wait for the endpoint's next try.
+    await again.says("attempt 6");
+    again.stop();
+    await again.ended;
+  });
+
   test("uses its endpoint again, at another port too, and makes one where it is gone", async () => {
     const [before] = await endpoints();
     const { key } = application;

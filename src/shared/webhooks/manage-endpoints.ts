@@ -107,8 +107,8 @@ const DISABLED_REASON = "Disabled through the API.";
 
 /**
  * Changes the named fields. An endpoint that is made active, or gets another address, starts without its earlier
- * failures, and all that waits for it is sent. That holds for one that is active already too: whoever says so has
- * repaired the receiver.
+ * failures, and all that waits for it is sent. So does one that is active already, because its receiver may have been
+ * repaired.
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(

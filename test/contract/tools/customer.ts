@@ -64,12 +64,27 @@ async function profilesOf(key: string) {
   return seen;
 }
 
+type Schemas = components["schemas"];
+
+/** Errors by their code, each with the details that its schema describes. */
+interface ByCode {
+  readonly conflict: Schemas["ConflictError"];
+  readonly not_publishable: Schemas["NotPublishableError"];
+  readonly validation_failed: Schemas["ValidationFailedError"];
+}
+
+function detailsOf<Code extends keyof ByCode>(code: Code, answer?: Schemas["Error"]) {
+  const error = answer?.error;
+  // Safe: a code always comes with these details.
+  return error?.code === code ? (error.details as ByCode[Code]["error"]["details"]) : undefined;
+}
+
 /** What a program can do with an error: its code decides what else there is. */
 async function errorsOf(key: string) {
   const client = clientOf(key);
   const body = { title: "Shop one again", externalId: "one" };
   const { error: taken } = await client.POST("/v1/profiles", { body });
-  const existingId = taken?.error.code === "conflict" ? taken.error.details.existingId : undefined;
+  const existingId = detailsOf("conflict", taken)?.existingId;
 
   const { data: profiles } = must(await client.GET("/v1/profiles", {}));
   const header = {
@@ -80,16 +95,12 @@ async function errorsOf(key: string) {
     params: { header },
     body: { text: "Hello", platforms: ["bluesky"] },
   });
-  const reason =
-    refused?.error.code === "not_publishable"
-      ? refused.error.details.platforms.bluesky?.errors[0]?.code
-      : undefined;
+  const unfit = detailsOf("not_publishable", refused);
+  const reason = unfit?.platforms.bluesky?.errors[0]?.code;
 
   const { error: invalid } = await client.POST("/v1/profiles", { body: { title: "" } });
-  const paths =
-    invalid?.error.code === "validation_failed"
-      ? invalid.error.details.issues.map(({ path }) => path)
-      : [];
+  const wrong = detailsOf("validation_failed", invalid);
+  const paths = wrong?.issues.map(({ path }) => path) ?? [];
   return { existingId, reason, paths };
 }
 
@@ -136,8 +147,8 @@ export async function mistakes() {
   const { data, error } = await client.GET("/v1/billing/balance", {});
   // @ts-expect-error -- a field that no balance has
   void [shop, draft, data?.data.euros];
-  // @ts-expect-error -- a code that this can't answer
-  return error?.error.code === "duplicate_content";
+  // @ts-expect-error -- a code that there is not
+  return error?.error.code === "duplicated";
 }
 
 const customer = await becomeCustomer();

@@ -149,7 +149,7 @@ export type ListUsers = ShapeOf<typeof ListUsersQuery>;
 
 export const FindUserQuery = shape(() =>
   z.strictObject({
-    email: withoutSpace(z.string().min(1).max(EMAIL_LENGTH_MAX))
+    email: withoutSpace(z.string().trim().min(1).max(EMAIL_LENGTH_MAX))
       .describe("The whole address. Upper and lower case are the same.")
       .meta({ examples: ["owner@example.com"] }),
   }),
