@@ -77,6 +77,18 @@ describe("linking a Bluesky account", () => {
   const failure = (outcome: LinkOutcome) =>
     outcome.kind === "failed" ? outcome.code : outcome.kind;
 
+  test("signs in by the DID where the account's server does not know the handle", async () => {
+    const LOG_IN = xrpc("POST", "com.atproto.server.createSession", PDS);
+    const unknown = answer(401, { error: "AuthenticationRequired", message: "Invalid identifier" });
+    const given = script({ [LOG_IN]: [unknown, answer(200, session)] as never });
+    const { outcome, tools } = await signIn({ identifier: "alice.test" }, given);
+    expect(outcome).toMatchObject({ kind: "linked", linked: { account: { id: DID } } });
+    const sent = tools.calls
+      .filter(({ url }) => url.includes("createSession"))
+      .map(({ body }) => (JSON.parse(body as string) as { identifier: string }).identifier);
+    expect(sent).toEqual(["alice.test", DID]);
+  });
+
   test("finds the server by the handle and keeps tokens, never the password", async () => {
     const { outcome } = await signIn({ identifier: " @Alice.TEST " });
     expect(outcome).toMatchObject({

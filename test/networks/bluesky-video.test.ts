@@ -132,6 +132,9 @@ describe.each([
   });
 });
 
+const AUDIENCE =
+  'invalid token: invalid token audience "did:web:new.example", should be the user\'s PDS DID "did:web:old.example"';
+
 describe("a video that the service does not make playable", () => {
   test.each([
     ["could not read", "uploadVideo", "media_rejected", "media_rejected"],
@@ -149,6 +152,25 @@ describe("a video that the service does not make playable", () => {
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
     expect(sandbox.posts("bluesky")).toEqual([]);
   });
+
+  test.each([
+    ["an error", 400, { error: "invalid_token", message: AUDIENCE }],
+    ["an empty job", 400, { jobStatus: { jobId: "", state: "", did: "", message: AUDIENCE } }],
+    ["a refusal", 401, { error: "invalid token", message: AUDIENCE }],
+  ])(
+    "goes to the account's own server where the service wants another audience: %s",
+    async (...given) => {
+      const [, status, body] = given;
+      const linked = await linkByPassword();
+      const http = (request: HttpRequest) =>
+        request.url.includes("/app.bsky.video.uploadVideo")
+          ? Promise.resolve(answer(status, body))
+          : tools.http(request);
+      publishedBy(await walkLeg(bluesky, linked, clip, { ...tools, http }));
+      expect(callsTo("uploadBlob")).toBe(1);
+      expect(shownVideo()).toMatchObject([{ kind: "video" }]);
+    },
+  );
 
   test.each([
     [

@@ -283,7 +283,9 @@ describe("preparing a video for Facebook", () => {
 
   test.each([
     ["in work", working, "ready", undefined],
-    ["unknown to us", error(100, 33), "rejected", "permission_missing"],
+    ["unknown to us", error(100, 33), "try_later", "network_unavailable"],
+    ["not for us to read", error(10, undefined, 403), "try_later", "network_unavailable"],
+    ["told to nobody with this token", error(190), "rejected", "connection_needs_reauth"],
     ["not told", answer(503, ""), "try_later", "network_unavailable"],
     ["not told for now", error(4), "try_later", "rate_limited"],
   ])("goes by the status: %s", async (_what, look, kind, code) => {

@@ -162,7 +162,26 @@ describe("Facebook's answers", () => {
     });
   });
 
-  test("wait as long as Meta says, or end the leg when that is the day's allowance", () => {
+  test("wait as long as Meta says of the limit that was hit, whatever the header says of others", () => {
+    const usage = {
+      "x-business-use-case-usage": JSON.stringify({
+        "1234567890": [
+          { type: "ads_insights", call_count: 100, estimated_time_to_regain_access: 300 },
+          { type: "ads_management", call_count: 1, estimated_time_to_regain_access: 0 },
+        ],
+        "42": [{ type: "pages", call_count: 101, estimated_time_to_regain_access: 2 }],
+      }),
+    };
+    expect(classify(answer(400, graph(80001), usage), NOW)).toMatchObject({
+      code: "rate_limited",
+      effect: "later",
+      isProof: true,
+      retryAfterSeconds: 120,
+    });
+    expect(classify(answer(400, graph(4), usage), NOW).retryAfterSeconds).toBeNull();
+  });
+
+  test("wait as long as Meta says, or end the leg when no attempt comes so late", () => {
     const usage = (minutes: number) => ({
       "x-business-use-case-usage": JSON.stringify({
         "1": [{ type: "pages", estimated_time_to_regain_access: minutes }],
@@ -175,6 +194,9 @@ describe("Facebook's answers", () => {
     expect(classify(answer(400, graph(80001), usage(600)), NOW)).toMatchObject({
       code: "quota_exceeded",
       effect: "refuse",
+      isProof: true,
+      message: "The network takes no more calls for this account for some hours.",
+      remediation: "Retry in 10 hours.",
     });
     const broken = { "x-business-use-case-usage": "{", "retry-after": "7" };
     expect(classify(answer(400, graph(4), broken), NOW).retryAfterSeconds).toBe(7);

@@ -212,7 +212,6 @@ describe("preparing a post for Instagram", () => {
     ["failed for no told reason", state("ERROR", "Error")],
     ["failed at Instagram", state("ERROR", "error code 2207053")],
     ["could not be downloaded", state("ERROR", "error code 2207003")],
-    ["is not known any more", error(100, 33)],
   ])("makes again a container that %s, twice at most", async (_what, look) => {
     const run = (restarts: number, restartedAt?: string) =>
       prepare({ [LOOK("1")]: look }, {}, { remote: { ...anImage, restarts, restartedAt } });
@@ -227,6 +226,35 @@ describe("preparing a post for Instagram", () => {
       },
     });
     expect(await run(2, at(-3600))).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
+  });
+
+  describe("a container whose status Instagram refuses to show", () => {
+    const refusals = [error(100, 33), error(10), error(100, undefined, 400, "unknown")];
+    const aged = (seconds: number, form = "image", kinds = ["image"]) =>
+      ofForm(form, kinds, { container: container("1", { createdAt: ago(seconds).toISOString() }) });
+
+    test.each(refusals)("is published once it had time to finish (%#)", async (look) => {
+      const http = { [LOOK("1")]: look };
+      expect(await prepare(http, {}, { remote: aged(5) })).toMatchObject({ kind: "processing" });
+      expect(await prepare(http, {}, { remote: aged(20) })).toMatchObject({
+        kind: "ready",
+        remote: { container: { id: "1" } },
+      });
+      const reel = (seconds: number) =>
+        prepare(http, { media: files(CLIP) }, { remote: aged(seconds, "reel", ["video"]) });
+      expect(await reel(20)).toMatchObject({ kind: "processing" });
+      expect(await reel(120)).toMatchObject({ kind: "ready" });
+    });
+
+    test("is made again when it is as old as containers get", async () => {
+      const outcome = await prepare(
+        { [LOOK("1")]: error(100, 33) },
+        {},
+        { remote: aged(24 * 3600) },
+      );
+      expect(outcome).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
+      expect(outcome).not.toHaveProperty("remote.container");
+    });
   });
 
   test("makes none again while an earlier call may have published it", async () => {

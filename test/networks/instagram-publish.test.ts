@@ -85,7 +85,14 @@ describe("publishing to Instagram", () => {
       });
     });
 
-    test.each([lost, error(100, 33), state("FINISHED"), state("IN_PROGRESS")])(
+    test.each([error(100, 33), error(10)])(
+      "is none where the account's list shows the post, though the container can't be read (%#)",
+      async (look) => {
+        expect(await checked(look)).toMatchObject({ kind: "done", externalId: "5" });
+      },
+    );
+
+    test.each([lost, state("FINISHED"), state("IN_PROGRESS")])(
       "stays in doubt otherwise (%#)",
       async (look) => {
         expect(await checked(look)).toMatchObject({ kind: "in_doubt" });
@@ -209,6 +216,22 @@ describe("an unknown outcome at Instagram", () => {
     },
   );
 
+  test("goes by the account's list where the container can't be read, and only by its own words", async () => {
+    const unreadable = (look: Reply, ...items: readonly Record<string, unknown>[]) => ({
+      [LOOK("1")]: look,
+      [LIST]: answer(200, { data: items }),
+    });
+    const made = item({ timestamp: ago(4).toISOString() });
+    for (const look of [error(100, 33), error(10)]) {
+      expect(await lookUp(unreadable(look, made))).toMatchObject({ kind: "done", externalId: "5" });
+      const older = item({ timestamp: ago(60).toISOString() });
+      const others = [older, item({ caption: "Other" })];
+      expect(await lookUp(unreadable(look, ...others))).toMatchObject({ kind: "ask_again" });
+      const wordless = unreadable(look, item({ caption: undefined }));
+      expect(await lookUp(wordless, 5, anImage, { text: "" })).toMatchObject({ kind: "ask_again" });
+    }
+  });
+
   test.each<[string, ReturnType<typeof answer>, number, unknown]>([
     ["finished, early", state("FINISHED"), 5, { kind: "may_perform", isAbsent: false }],
     ["finished, late", state("FINISHED"), 60, { kind: "may_perform", isAbsent: true }],
@@ -216,7 +239,6 @@ describe("an unknown outcome at Instagram", () => {
     ["expired", state("EXPIRED"), 5, { kind: "may_perform", isAbsent: true }],
     ["in a state that nobody knows", state("RELEASING"), 600, { kind: "ask_again" }],
     ["in work", state("IN_PROGRESS"), 5, { kind: "ask_again" }],
-    ["not known", error(100, 33), 5, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, { kind: "ask_again" }],
     ["not told to us", error(190), 5, { kind: "ask_again", failure: { code: "outcome_unknown" } }],
   ])("the outcome of a container that is %s", async (_what, look, seconds, expected) => {

@@ -164,8 +164,9 @@ describe("a container's status", () => {
     });
   });
 
-  test("tells one that is not known from one that is not told", async () => {
-    expect(await look(answer(400, graph(100, 33)))).toMatchObject({ isGone: true });
+  test("tells a refused read from one that was not answered, or that names the token", async () => {
+    for (const refusal of [graph(100, 33), graph(10)])
+      expect(await look(answer(400, refusal))).toMatchObject({ kind: "unreadable" });
     for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
       expect(await look(reply)).toMatchObject({ kind: "unknown" });
   });

@@ -225,6 +225,28 @@ describe("linking a LinkedIn account", () => {
     });
   });
 
+  test("reads on after a short page that names the next", async () => {
+    const page = (from: number, count: number, links: readonly object[]) =>
+      answer(200, {
+        elements: Array.from({ length: count }, (_, index) => acl(from + index)),
+        paging: { start: 0, count: 100, links },
+      });
+    const pages = [
+      page(1, 97, [{ rel: "next", href: "/rest/organizationAcls" }]),
+      page(101, 30, []),
+    ];
+    const ids = Array.from({ length: 40 }, (_, index) => index + 1);
+    const named = ids.map((id) => [
+      `GET https://api.linkedin.com/rest/organizations/${id}`,
+      answer(404, {}),
+    ]);
+    const http = { ...Object.fromEntries(named), [ACLS]: pages };
+    const { outcome } = await finishOrganizations([], http as never);
+    expect(outcome).toMatchObject({ kind: "choose" });
+    expect(outcome).not.toHaveProperty("isCut");
+    expect(outcome.kind === "choose" && outcome.candidates.length).toBe(127);
+  });
+
   test("reads every page of a long list of organisations, but not for ever", async () => {
     const full = answer(200, { elements: Array.from({ length: 100 }, () => acl(1)) });
     const { scripted, outcome } = await finishOrganizations([], { [ACLS]: full });
@@ -257,7 +279,8 @@ describe("linking a LinkedIn account", () => {
     ["member", USERINFO, revoked, "access_denied"],
     ["member", USERINFO, denied, "permission_missing"],
     ["member", USERINFO, answer(200, { name: "nobody" }), "network_unavailable"],
-    ["member", USERINFO, answer(429, { message: "APPLICATION DAY limit" }), "rate_limited"],
+    ["member", USERINFO, answer(429, { message: "APPLICATION DAY limit" }), "service_limited"],
+    ["member", USERINFO, answer(429, { serviceErrorCode: 101 }), "service_limited"],
     ["member", USERINFO, lost, "network_unavailable"],
     ["organization", TOKEN, grant("w_organization_social"), "permission_missing"],
     ["organization", ACLS, denied, "permission_missing"],

@@ -123,7 +123,7 @@ describe("LinkedIn's answers", () => {
 
   test.each([
     ["MEMBER DAY", "quota_exceeded", "refuse"],
-    ["APPLICATION DAY", "rate_limited", "later"],
+    ["APPLICATION DAY", "rate_limited", "refuse"],
     ["APPLICATION MINUTE", "rate_limited", "later"],
     ["MEMBER MINUTE", "rate_limited", "later"],
   ])("tell whose limit is reached: %s means %s", (level, code, effect) => {
@@ -133,6 +133,14 @@ describe("LinkedIn's answers", () => {
       effect,
       networkCode: "101",
       retryAfterSeconds: 40_000,
+    });
+  });
+
+  test("a limit of the app says that the account is not the cause, and until when", () => {
+    expect(classify(answer(429, throttle("APPLICATION DAY")), NOW)).toMatchObject({
+      isOfApp: true,
+      message: "LinkedIn takes no more calls of this service today. The account is not the cause.",
+      remediation: "Retry after midnight UTC.",
     });
   });
 

@@ -143,12 +143,20 @@ describe("preparing a LinkedIn post", () => {
 
     test.each([
       [answer(200, "", {}), "try_later", "network_unavailable"],
-      [answer(403, ""), "rejected", "invalid_request"],
       [answer(503, ""), "try_later", "network_unavailable"],
       [refusedToConnect, "try_later", "network_unavailable"],
     ])("a video is not there without its first receipt (%#)", async (reply, kind, code) => {
       const outcome = await prepare({ ...videos(), [PART(0)]: reply }, draft);
       expect(outcome).toMatchObject({ kind, failure: { code } });
     });
+
+    test.each([401, 403])(
+      "begins again where the address refuses a part (%s), which says nothing of the account",
+      async (status) => {
+        const refused = answer(status, { message: "The signature has ended" });
+        const outcome = await prepare({ ...videos(), [PART(0)]: refused }, draft);
+        expect(outcome).toMatchObject({ kind: "processing", remote: { assets: [] } });
+      },
+    );
   });
 });

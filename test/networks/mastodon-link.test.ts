@@ -35,6 +35,15 @@ const NOWHERE = {
 };
 const NODEINFO = `GET ${ORIGIN}/nodeinfo/2.0`;
 
+/** What Cloudflare answers programs with, in front of any server. */
+const CHALLENGE = answer(403, "<!DOCTYPE html><title>Just a moment...</title>", {
+  "content-type": "text/html",
+  "cf-mitigated": "challenge",
+});
+const BLOCKED = answer(403, "<!DOCTYPE html><title>Attention Required! | Cloudflare</title>", {
+  "content-type": "text/html",
+});
+
 describe("linking a Mastodon account", () => {
   const { link } = mastodon;
   const general = "https://relay.example/v1/connect/callback/mastodon";
@@ -412,6 +421,12 @@ describe("linking a Mastodon account", () => {
       { [V2]: answer(200, { hello: 1 }), [V1]: answer(200, []), ...NOWHERE },
       "instance_unsupported",
     ],
+    ["a server behind a challenge", { [V2]: CHALLENGE, ...NOWHERE }, "instance_protected"],
+    [
+      "a server behind a firewall",
+      { [V2]: BLOCKED, [V1]: BLOCKED, ...NOWHERE },
+      "instance_protected",
+    ],
     ["a busy server", { [V2]: answer(429, { error: "Too many requests" }) }, "rate_limited"],
     ["a refused registration", { [APPS]: answer(422, { error: "no" }) }, "instance_unsupported"],
     ["a failed registration", { [APPS]: answer(500, "") }, "network_unavailable"],
@@ -536,6 +551,7 @@ describe("linking a Mastodon account", () => {
           mediaTypes: ["image/jpeg"],
           mixesFiles: false,
           needsMedia: false,
+          needsText: false,
           hasDirect: true,
           gifPixelsMax: 921_600,
         },

@@ -3,6 +3,7 @@ import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import { postTraits } from "../../src/shared/networks/mastodon/servers.ts";
 import { files } from "./legs.ts";
 import {
   type Script,
@@ -51,6 +52,59 @@ describe("publishing to Mastodon", () => {
     });
     expect(mastodon.begin({ key: "leg-1" })).toEqual(begun);
     expect(mastodon.begin({ key: "leg-2" })["idempotencyKey"]).not.toBe(begun["idempotencyKey"]);
+  });
+
+  test("warns of a post that the server made without its files, or with another visibility", async () => {
+    const publishing = leg(
+      { options: { visibility: "private" } },
+      { remote: uploaded("1"), sentAt: NOW },
+    );
+    const made = async (more: object) => {
+      const http = { [POST]: answer(200, { ...status, ...more }) };
+      const outcome = await mastodon.calls.publish.perform(publishing, scriptedTools({ http }));
+      if (outcome.kind !== "done") throw new Error("not published");
+      return outcome.differences?.map(({ rule }) => rule);
+    };
+    expect(await made({ media_attachments: [] })).toEqual(["mastodon.media.missing"]);
+    expect(await made({ visibility: "public" })).toEqual(["mastodon.visibility.changed"]);
+    expect(await made({ media_attachments: [{ id: "1" }], visibility: "private" })).toBeUndefined();
+    expect(await made({})).toBeUndefined();
+  });
+
+  test("does not doubt a post that a challenge kept from the server", async () => {
+    const page = "<!doctype html><title>Just a moment...</title>";
+    const challenge = answer(403, page, {
+      "content-type": "text/html",
+      "cf-mitigated": "challenge",
+    });
+    expect(await publish({ [POST]: challenge })).toMatchObject({
+      kind: "try_later",
+      isProof: true,
+      failure: { code: "network_unavailable", message: expect.stringContaining("protection") },
+    });
+  });
+
+  test("tells that a firewall refuses this post", async () => {
+    const page = "<!doctype html><title>Forbidden</title>Sorry, you have been blocked";
+    const blocked = answer(403, page, { "content-type": "text/html" });
+    expect(await publish({ [POST]: blocked })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "network_unavailable", message: expect.stringContaining("firewall") },
+    });
+  });
+
+  test("tells that a server takes no post without a text", async () => {
+    const refusal = answer(422, { message: "Validation failed: Text can't be blank" });
+    expect(await publish({ [POST]: refusal }, { remote: uploaded("1") })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "text_invalid", rule: "mastodon.text.required" },
+    });
+    const rules = (limits: object) =>
+      mastodon
+        .check({ text: "", media: files(FILE), options: {} }, { ...limits })
+        .map(({ rule }) => rule);
+    expect(rules(postTraits("wordpress"))).toContain("mastodon.text.required");
+    expect(rules(postTraits("mastodon"))).not.toContain("mastodon.text.required");
   });
 
   // A key that was refused once is refused again there, whatever the post.

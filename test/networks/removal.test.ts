@@ -5,6 +5,7 @@ import { remove as removeUrn } from "../../src/shared/networks/linkedin/remove.t
 import { remove as removeStatus } from "../../src/shared/networks/mastodon/remove.ts";
 import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
 import * as atproto from "./bluesky-script.ts";
+import { graph } from "./error-cases.ts";
 import * as facebook from "./facebook-script.ts";
 import { followUpOf } from "./follow-ups.ts";
 import * as li from "./linkedin-script.ts";
@@ -159,6 +160,63 @@ describe("facebook", () => {
       [at("DELETE", "9")]: facebook.error(100),
     };
     expect(await remove(facebook.asReel, "9", http)).toMatchObject(permission);
+  });
+
+  describe("what Facebook does not find, in whatever words", () => {
+    const JUST_DELETED =
+      "Object does not exist, cannot be loaded due to missing permission or reviewable feature, or does not support this operation.";
+    const said = (code: number, message: string) =>
+      answer(400, graph(code, undefined, { message }));
+    const absences = [
+      said(10, `(#10) ${JUST_DELETED}`),
+      said(100, `(#100) ${JUST_DELETED}`),
+      said(33, "(#33) This object does not exist or does not support this action"),
+      said(803, "(#803) Some of the aliases you requested do not exist: 1"),
+      said(1705, "(#1705) Selected wall post for deletion does not exist."),
+    ];
+
+    test.each(absences)("is a removed text (%#)", async (absent) => {
+      const http = { [at("DELETE", POST)]: absent, [at("GET", "42")]: PAGE };
+      expect(await remove(facebook.asText, POST, http)).toEqual(removed);
+    });
+
+    test.each(absences)("is a photo or reel that went with its post (%#)", async (absent) => {
+      const photos = {
+        [at("DELETE", POST)]: done,
+        [at("GET", "1")]: absent,
+        [at("GET", "2")]: absent,
+        [at("GET", "42")]: PAGE,
+      };
+      expect(await remove(facebook.asPhotos, POST, photos)).toEqual(removed);
+      const reel = {
+        [at("GET", "9")]: [answer(200, { id: "9", post_id: POST }), absent] as never,
+        [at("DELETE", POST)]: done,
+        [at("DELETE", "9")]: absent,
+        [at("GET", "42")]: PAGE,
+      };
+      expect(await remove(facebook.asReel, "9", reel)).toEqual(removed);
+    });
+
+    test("is not what Facebook refuses for another reason", async () => {
+      const refusals = [
+        said(1705, "There was an error posting to this wall"),
+        said(10, "(#10) Application does not have permission for this action"),
+      ];
+      for (const refusal of refusals) {
+        const http = { [at("DELETE", POST)]: refusal, [at("GET", "42")]: PAGE };
+        expect(await remove(facebook.asText, POST, http)).toMatchObject({ kind: "rejected" });
+      }
+    });
+
+    test("is deleted all the same where only the read of a photo is refused", async () => {
+      const http = {
+        [at("DELETE", POST)]: done,
+        [at("GET", "1")]: said(10, "(#10) Application does not have permission for this action"),
+        [at("DELETE", "1")]: done,
+        [at("GET", "2")]: gone,
+      };
+      expect(await remove(facebook.asPhotos, POST, http)).toEqual(removed);
+    });
   });
 
   test("Facebook can't remove stories", () => {

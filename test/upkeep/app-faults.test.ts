@@ -10,6 +10,7 @@ import { forTest } from "../setup/for-file.ts";
 const world = forTest(() => openWholeWorld());
 
 const GRAPH = "https://graph.facebook.com";
+const IMAGE = "https://media.sandbox.test/photo.jpg";
 const REPORT = "a network refuses the app";
 
 /** Lets Facebook refuse everything with this answer, and counts the calls. */
@@ -71,15 +72,97 @@ describe("a refusal of our app", () => {
     expect(await statusesOf(all)).toEqual(all.map(() => "active"));
   });
 
-  test("a refusal of our app is none where other accounts are accepted meanwhile", () => {
+  test("a refusal of our app is none where other accounts are accepted meanwhile", async () => {
     const { appFaults } = world.services.connections.linking;
     const failure = { code: "connection_needs_reauth", networkCode: "190/460" } as const;
-    const account = (id: number) =>
-      ({ id: `con_${id}`, network: "facebook", instanceUrl: null }) as const;
+    const { connection } = await aLinkedOwner(world, "facebook");
+    const account = (id: number) => ({ ...connection, id: `con_${id}` });
     for (let id = 0; id < 20; id += 1) {
       expect(appFaults.refused(account(id), failure)).toBe("account");
       if (id % 4 === 3) appFaults.accepted(account(100));
     }
     expect(reports()).toHaveLength(0);
+  });
+});
+
+const INSTAGRAM = "https://graph.instagram.com";
+/** What Instagram answered single accounts for weeks, while others of the app worked. */
+const UNSUPPORTED = graph(100, undefined, {
+  message: "Unsupported request - method type: get",
+  type: "IGApiException",
+});
+
+/** Lets Instagram refuse the calls with these tokens, each with its own answer. Returns the tokens of all calls. */
+function refuseTokens(refused: ReadonlyMap<string, object>): string[] {
+  const asked: string[] = [];
+  world.intercept(async (request, send) => {
+    if (!request.url.startsWith(INSTAGRAM)) return await send(request);
+    const token = (request.headers?.["authorization"] ?? "").replace("Bearer ", "");
+    asked.push(token);
+    const body = refused.get(token);
+    return body === undefined ? await send(request) : answer(400, body);
+  });
+  return asked;
+}
+
+/** Links Instagram for several owners, each with a token of its own. */
+async function instagramOwners(count: number) {
+  const linked = [];
+  for (let index = 0; index < count; index += 1) {
+    const { owner, connection } = await aLinkedOwner(world, "instagram");
+    const opened = await world.services.connections.stores.connections.open(connection);
+    linked.push({ owner, token: String(opened?.credentials?.["accessToken"]) });
+  }
+  expect(new Set(linked.map(({ token }) => token)).size).toBe(count);
+  return linked;
+}
+
+describe("a refusal in the app's name for one account alone", () => {
+  test("says nothing about its neighbours, and becomes the account's own after some days", async () => {
+    const [a, b, c] = await instagramOwners(3);
+    if (a === undefined || b === undefined || c === undefined) throw new Error("nobody is linked");
+    refuseTokens(
+      new Map([
+        [a.token, UNSUPPORTED],
+        [b.token, graph(190, 463)],
+      ]),
+    );
+    const post = async ({ owner }: typeof a) => {
+      const publisher = publisherOf(world.relay, owner.application, owner.profileId);
+      const body = { text: unique("One alone"), platforms: ["instagram"], mediaUrls: [IMAGE] };
+      const { id } = await publisher.accept(body);
+      await world.relay.drain();
+      return (await publisher.read(id)).legs[0];
+    };
+    expect((await post(a)).error.code).toBe("app_misconfigured");
+    expect((await post(b)).error.code).toBe("connection_needs_reauth");
+    expect((await post(c)).status).toBe("succeeded");
+    expect(reports()).toHaveLength(0);
+    const statusOf = async ({ owner }: typeof a) =>
+      (await connectionOf(world.services, owner, "instagram")).status;
+    expect(await statusOf(a)).toBe("active");
+    expect(await statusOf(b)).toBe("needs_reauth");
+    await passDays(world, 4);
+    expect(await statusOf(a)).toBe("needs_reauth");
+    expect(await statusOf(c)).toBe("active");
+    world.intercept(undefined);
+    await passDays(world, 1);
+    expect(await statusOf(a)).toBe("active");
+  });
+
+  test("keeps no other account from its daily check and its renewal", async () => {
+    const all = await instagramOwners(12);
+    const [first] = all;
+    if (first === undefined) throw new Error("nobody is linked");
+    const asked = refuseTokens(new Map([[first.token, UNSUPPORTED]]));
+    for (let day = 1; day <= 3; day += 1) {
+      asked.length = 0;
+      await passDays(world, 1);
+      expect(new Set(asked).size).toBeGreaterThanOrEqual(all.length - 1);
+    }
+    const statuses = await Promise.all(
+      all.map(async ({ owner }) => (await connectionOf(world.services, owner, "instagram")).status),
+    );
+    expect(statuses.slice(1)).toEqual(all.slice(1).map(() => "active"));
   });
 });

@@ -1,96 +1,175 @@
-import type { LegErrorCode } from "../networks/contract/errors.ts";
+import { APP_WITNESSES, subjectOf } from "../networks/contract/blame.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
+import { networkOf } from "../networks/lookup.ts";
 import type { Log } from "../runtime/log.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import type { Connection } from "./connection.ts";
 
-/** Refusals that are about the account and end only when the end user links it again. */
-export const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
-  "connection_needs_reauth",
-  "permission_missing",
-  "account_restricted",
-]);
-
-/** If this many accounts get the same refusal, with none accepted in between, it is no coincidence. */
-const ACCOUNTS_MIN = 5;
+/** Refusals are about the same fault only within this time. */
 const WINDOW_MS = 10 * 60_000;
 /** While an app is refused, one account per this time is tried, to see whether it still is. */
 const RECHECK_MS = 10 * 60_000;
+/** How long an accepted account shows that the app is accepted. */
+const ACCEPTED_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** How many days after a missed check an account counts as not accepted. */
+const MISSED_DAYS = 2;
 /** Each Mastodon server has an app of its own. */
 const APPS_MAX = 1_000;
+/** More answers of an app than these are not compared. */
+const ANSWERS_MAX = 20;
+const SUSPECTS_MAX = 100;
 
-interface Refusals {
-  readonly networkCode: string | null;
-  /** When each account was last refused, by the id of its connection. */
-  readonly accounts: Map<string, number>;
-  /** When the refusals were last attributed to the app. Undefined while they count as the accounts' own. */
-  seenAt: number | undefined;
+/** What one app was answered since one of its accounts was last accepted. */
+interface App {
+  /** By the network's code: when each account was last refused, by the id of its connection. */
+  readonly answers: RecentMap<Map<string, number>>;
+  /** When each of these codes was last attributed to the app. */
+  readonly faults: RecentMap<number>;
+  /** Accounts that were refused in the app's name, and had not been accepted for days. */
+  readonly suspects: RecentMap<Suspect>;
+  /** The account that was last accepted. */
+  accepted: { readonly id: string; readonly at: number } | undefined;
+  /** When an exhausted limit of the app was last reported. */
+  limitedAt: number | undefined;
 }
 
-/** Who can fix a refusal: `account` the end user, `app` the operator, `content` neither. */
-type Blame = "account" | "app" | "content";
+/** Who can fix a refusal: `account` the end user, `app` the operator, `call` neither. */
+type Blame = "account" | "app" | "call";
 
-type Refused = Pick<Connection, "id" | "network" | "instanceUrl">;
+type Refused = Pick<Connection, "id" | "network" | "instanceUrl" | "account">;
+
+interface Suspect {
+  readonly connection: Connection;
+  readonly failure: LegFailure;
+  readonly at: number;
+}
 
 /**
- * Tells refusals of accounts from refusals of our app. When a network gives many accounts the same answer within
- * minutes, the app is the cause, whatever the answer says: customers can't fix it, and must not be asked to link their
- * accounts again. Counted per process.
+ * Tells refusals of accounts from refusals of our app, by the rule in `networks/contract/blame.ts`. Counted per process.
  */
 export class AppFaults {
   readonly #log: Log;
   readonly #clock: { now(): Date };
-  readonly #apps = new RecentMap<Refusals>(APPS_MAX);
+  readonly #apps = new RecentMap<App>(APPS_MAX);
 
   constructor(log: Log, clock: { now(): Date }) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  /** Records that an account was accepted, so the app is accepted too. */
-  accepted(connection: Refused): void {
-    this.#apps.delete(appOf(connection));
+  /**
+   * Records that an account was accepted, so the app is accepted too. Returns the accounts that the network refuses
+   * alone, in the app's name: the caller marks them.
+   */
+  accepted(connection: Refused): readonly Suspect[] {
+    const app = this.#appOf(connection);
+    const now = this.#clock.now().getTime();
+    const alone = [...app.suspects.values()].filter(
+      ({ connection: { id }, at }) => id !== connection.id && now - at < ACCEPTED_MS,
+    );
+    const { limitedAt } = app;
+    this.#apps.set(keyOf(connection), {
+      ...emptyApp(),
+      limitedAt,
+      accepted: { id: connection.id, at: now },
+    });
+    return alone;
   }
 
   /** Records a refusal and returns its cause. */
-  refused(connection: Refused, { code, networkCode, unmappedStatus }: LegFailure): Blame {
-    const isOfApp = code === "app_misconfigured";
-    if (!isOfApp && !BROKEN.has(code) && unmappedStatus === undefined) return "content";
-    const refusals = this.#refusalsOf(connection, networkCode);
+  refused(connection: Connection, failure: LegFailure): Blame {
+    const subject = subjectOf(failure);
+    if (failure.isOfApp === true) this.#reportLimit(connection, failure);
+    const isCounted =
+      subject === "account" || subject === "app" || failure.unmappedStatus !== undefined;
+    if (!isCounted) return "call";
+    const app = this.#appOf(connection);
     const now = this.#clock.now().getTime();
-    for (const [id, at] of refusals.accounts)
-      if (now - at > WINDOW_MS) refusals.accounts.delete(id);
-    refusals.accounts.set(connection.id, now);
-    const isKnown = refusals.seenAt !== undefined;
-    if (isOfApp || isKnown || refusals.accounts.size >= ACCOUNTS_MIN) {
-      refusals.seenAt = now;
-      if (!isKnown) this.#report(connection, networkCode, refusals.accounts.size);
+    const code = failure.networkCode ?? failure.code;
+    const accounts = app.answers.get(code) ?? new Map<string, number>();
+    app.answers.set(code, accounts);
+    for (const [id, at] of accounts) if (now - at > WINDOW_MS) accounts.delete(id);
+    // As many are enough, so that a long outage takes no more memory.
+    if (accounts.size < APP_WITNESSES.other || accounts.has(connection.id))
+      accounts.set(connection.id, now);
+    const isKnown = app.faults.has(code);
+    const witnesses = APP_WITNESSES[subject === "app" ? "app" : "other"];
+    if (isKnown || accounts.size >= witnesses) {
+      app.faults.set(code, now);
+      if (!isKnown) this.#report(connection, failure, accounts.size);
       return "app";
     }
-    return BROKEN.has(code) ? "account" : "content";
+    if (subject !== "app") return subject === "account" ? "account" : "call";
+    const { id, network, instanceUrl } = connection;
+    const fields = { connection: id, network, instanceUrl, networkCode: failure.networkCode };
+    this.#log.warn("a network refuses an account in the app's name", fields);
+    return this.#isAlone(app, connection, failure, now) ? "account" : "call";
   }
 
   /** Reports whether accounts of this app need not be tried now, because the app is refused. */
   areRefused(connection: Refused): boolean {
-    const seenAt = this.#apps.get(appOf(connection))?.seenAt;
-    return seenAt !== undefined && this.#clock.now().getTime() - seenAt < RECHECK_MS;
+    const faults = this.#apps.get(keyOf(connection))?.faults.values() ?? [];
+    const now = this.#clock.now().getTime();
+    return [...faults].some((at) => now - at < RECHECK_MS);
   }
 
-  #refusalsOf(connection: Refused, networkCode: string | null): Refusals {
-    const app = appOf(connection);
-    const known = this.#apps.get(app);
-    if (known?.networkCode === networkCode) return known;
-    const fresh = { networkCode, accounts: new Map<string, number>(), seenAt: known?.seenAt };
-    this.#apps.set(app, fresh);
-    return fresh;
+  /**
+   * Reports whether an account is refused in the app's name although the app is accepted: for days no call of this
+   * account was accepted, and one of another account just was. Until then, the account is remembered as a suspect.
+   */
+  #isAlone(app: App, connection: Connection, failure: LegFailure, now: number): boolean {
+    if (now < missedAt(connection)) return false;
+    const { accepted } = app;
+    const isOther = accepted !== undefined && accepted.id !== connection.id;
+    if (isOther && now - accepted.at < ACCEPTED_MS) return true;
+    app.suspects.set(connection.id, { connection, failure, at: now });
+    return false;
   }
 
-  #report({ network, instanceUrl }: Refused, networkCode: string | null, accounts: number): void {
+  #appOf(connection: Refused): App {
+    const known = this.#apps.get(keyOf(connection)) ?? emptyApp();
+    this.#apps.set(keyOf(connection), known);
+    return known;
+  }
+
+  #report({ network, instanceUrl }: Refused, { networkCode }: LegFailure, accounts: number): void {
     const fields = { network, instanceUrl, networkCode, accounts };
+    this.#log.error("a network refuses the app", fields);
+  }
+
+  /** Tells operators of a limit that all accounts of the app share, once a day. */
+  #reportLimit(connection: Refused, { networkCode, note }: LegFailure): void {
+    const app = this.#appOf(connection);
+    const now = this.#clock.now().getTime();
+    if (app.limitedAt !== undefined && now - app.limitedAt < DAY_MS) return;
+    app.limitedAt = now;
+    const { network, instanceUrl } = connection;
+    const fields = { network, instanceUrl, networkCode, note, isLimit: true };
     this.#log.error("a network refuses the app", fields);
   }
 }
 
-function appOf({ network, instanceUrl }: Refused): string {
-  return `${network} ${instanceUrl ?? ""}`;
+function emptyApp(): App {
+  return {
+    answers: new RecentMap(ANSWERS_MAX),
+    faults: new RecentMap(ANSWERS_MAX),
+    suspects: new RecentMap(SUSPECTS_MAX),
+    accepted: undefined,
+    limitedAt: undefined,
+  };
+}
+
+/** Returns by when an account in good order would have been accepted again; never at a network without a check. */
+function missedAt({ network, lastUsedAt, checkedAt }: Connection): number {
+  const { accountCheck } = networkOf(network);
+  const isChecked = accountCheck?.probe !== undefined || accountCheck?.readLimits !== undefined;
+  if (!isChecked) return Number.POSITIVE_INFINITY;
+  const known = [lastUsedAt, checkedAt].filter((at) => at !== null).map((at) => Date.parse(at));
+  return Math.max(...known) + (accountCheck.idleDaysMax + MISSED_DAYS) * DAY_MS;
+}
+
+/** Names the app of an account. A network may have one for each kind of account, and each server has its own. */
+function keyOf({ network, instanceUrl, account }: Refused): string {
+  return `${network} ${account.kind} ${instanceUrl ?? ""}`;
 }

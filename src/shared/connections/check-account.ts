@@ -1,11 +1,16 @@
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
+import { isVerdict, subjectOf } from "../networks/contract/blame.ts";
 import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { BROKEN } from "./app-faults.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
-import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
+import {
+  blamed,
+  freshCredentials,
+  recordAccepted,
+  tryRefusedCredentials,
+} from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -79,7 +84,7 @@ async function touch(
   }
   const on = checkOf(services, network, fresh);
   const { connection: current } = fresh;
-  const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on)) ?? "ok";
+  const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on, isIdle)) ?? "ok";
   return { checked, connection: current };
 }
 
@@ -109,7 +114,7 @@ async function checkRefused(
   if (fresh === undefined) return "refused";
   const isRenewed = fresh.connection.generation > connection.generation;
   if (!isRenewed && !(await isAccepted(checkOf(services, network, fresh)))) return "refused";
-  services.linking.appFaults.accepted(connection);
+  await recordAccepted(services, connection);
   await services.stores.connections.mark(fresh.connection, null);
   return "ok";
 }
@@ -126,16 +131,27 @@ async function look(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.probe === undefined) return undefined;
   const outcome = await network.accountCheck.probe(kept, tools);
-  if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome);
-  services.linking.appFaults.accepted(connection);
-  await services.stores.accountChecks.recordChecked(connection, services.clock.now());
+  if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome, true);
+  await confirm(services, connection);
   return undefined;
 }
 
-async function readLimits(on: Check): Promise<Checked | undefined> {
+/** Records that the network still accepts the account. */
+async function confirm(
+  services: Pick<ConnectionsDeps, "clock" | "stores" | "linking">,
+  connection: Connection,
+): Promise<void> {
+  await recordAccepted(services, connection);
+  await services.stores.accountChecks.recordChecked(connection, services.clock.now());
+}
+
+/** Reads the account's limits. Without a probe, reading them shows that the account is still authorised. */
+async function readLimits(on: Check, isIdle: boolean): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.readLimits === undefined) return undefined;
   const outcome = await network.accountCheck.readLimits(kept, tools);
+  if (outcome.kind === "read" && isIdle && network.accountCheck.probe === undefined)
+    await confirm(services, connection);
   if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
   for (const fact of outcome.doubts ?? [])
     services.log.warn("network.fact_doubtful", { network: network.name, fact });
@@ -149,21 +165,21 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   return undefined;
 }
 
-/** Changes the connection only if the network has certainly refused the account itself. */
+/** Changes the connection only if the network has certainly refused the account itself, and not only a read. */
 async function afterRefusal(
   services: Pick<ConnectionsDeps, "log" | "stores" | "linking">,
   connection: Connection,
   outcome: TryLater | Rejected,
+  isProbe = false,
 ): Promise<Checked> {
   if (outcome.kind === "try_later") return "unreachable";
-  const failure = await blamed(services, connection, outcome.failure);
-  if (failure.code === "app_misconfigured") return "unreachable";
-  if (BROKEN.has(failure.code)) return "refused";
-  services.log.warn("a check of a connection was refused", {
-    connection: connection.id,
-    network: connection.network,
-    failure,
-  });
+  if (isVerdict(outcome, isProbe)) {
+    const failure = await blamed(services, connection, outcome.failure);
+    return subjectOf(failure) === "account" ? "refused" : "unreachable";
+  }
+  const { failure } = outcome;
+  const { id, network } = connection;
+  services.log.warn("a check of a connection was refused", { connection: id, network, failure });
   return "unreachable";
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { subjectOf } from "../networks/contract/blame.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { isHeld, Lease, type LeaseColumns } from "../runtime/lease.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
@@ -170,7 +171,7 @@ async function afterRenewal(
 ): Promise<FreshCredentials | "read_again"> {
   if (outcome.kind === "rejected") return await refuse(services, { connection, lease }, outcome);
   if (outcome.kind === "refreshed") {
-    services.linking.appFaults.accepted(connection);
+    await recordAccepted(services, connection);
     const saved = await services.stores.connections.saveRefreshed(connection, outcome);
     if (saved === undefined) return "read_again";
     lease.ended();
@@ -187,7 +188,8 @@ async function refuse(
 ): Promise<Rejected | "read_again"> {
   const { failure } = outcome;
   if (services.linking.appFaults.refused(connection, failure) === "account") {
-    const marked = await mark(services.stores.connections, connection, outcome);
+    const rejected = { ...outcome, failure: ofAccount(failure) };
+    const marked = await mark(services.stores.connections, connection, rejected);
     if (marked !== "read_again") lease.ended();
     return marked;
   }
@@ -223,9 +225,30 @@ export async function blamed(
 ): Promise<LegFailure> {
   const blame = services.linking.appFaults.refused(connection, failure);
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
-  if (blame === "content") return failure;
-  await services.stores.connections.mark(connection, failure);
-  return failure;
+  if (blame === "call") return failure;
+  const reported = ofAccount(failure);
+  await services.stores.connections.mark(connection, reported);
+  return reported;
+}
+
+/** Records that the network accepted an account, and marks those that it refuses although it accepts the app. */
+export async function recordAccepted(
+  { linking, stores }: Pick<ConnectionsDeps, "stores" | "linking">,
+  accepted: Connection,
+): Promise<void> {
+  for (const { connection, failure } of linking.appFaults.accepted(accepted))
+    await stores.connections.mark(connection, ofAccount(failure));
+}
+
+/** Returns a refusal of an account in the account's own words, whatever the network said. */
+function ofAccount(failure: LegFailure): LegFailure {
+  if (subjectOf(failure) === "account") return failure;
+  return {
+    ...failure,
+    code: "connection_needs_reauth",
+    message: "The network refuses this account, and accepts other accounts.",
+    remediation: "Reconnect the account on the connect page, then retry.",
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import { notFound } from "../runtime/errors.ts";
 import type { Reader } from "../runtime/storage/codec.ts";
 import type { Connection, ConnectionRef, ProfileRef } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
+import { recordAccepted } from "./fresh-credentials.ts";
 
 /** Lists the profile's connections, including revoked ones, without damaged rows. */
 export function connectionsOf(
@@ -18,8 +19,8 @@ export function openConnection({ stores }: ConnectionsDeps, ref: ConnectionRef) 
 
 /** Records, for people to see, that a network accepted a call with the connection. Never throws. */
 export async function recordUse(services: ConnectionsDeps, connection: Connection): Promise<void> {
-  services.linking.appFaults.accepted(connection);
   try {
+    await recordAccepted(services, connection);
     await services.stores.connections.recordUse(connection);
   } catch (error) {
     services.log.warn("use of a connection not recorded", { connection: connection.id, error });

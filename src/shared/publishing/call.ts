@@ -185,7 +185,7 @@ export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
 
 /** How a call ended. `unknown`: nobody can tell whether it had its effect. */
 export type CallEnd =
-  | Pick<Done, "kind" | "externalId" | "url">
+  | Pick<Done, "kind" | "externalId" | "url" | "differences">
   | { readonly kind: "failed" | "unknown" | "skipped"; readonly failure: LegFailure };
 
 const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false });

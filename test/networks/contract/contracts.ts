@@ -58,6 +58,8 @@ export const CONTRACTS = {
     },
     retryAfterSeconds: 60,
     lifetimes: { 100: "succeeded" },
+    // The status of a video that can't be read is read again.
+    dispensable: { permission_missing: ["object"], quota_exceeded: ["object"] },
     quota: { setting: "QUOTA_FACEBOOK_REELS", kind: "reels", form: "reel" },
     refusals: [...REFUSALS, "content_rejected", "duplicate_content", "link_rejected"],
     forms: {
@@ -87,6 +89,8 @@ export const CONTRACTS = {
     },
     retryAfterSeconds: 60,
     lifetimes: { 40: "succeeded", 100: "connection_needs_reauth" },
+    // A container that can't be read is published once it had time to finish.
+    dispensable: { permission_missing: ["object"], quota_exceeded: ["object"] },
     quota: { setting: "QUOTA_INSTAGRAM", kind: "posts", form: "image" },
     refusals: [...REFUSALS, "content_rejected"],
     forms: {
@@ -110,7 +114,10 @@ export const CONTRACTS = {
     lifetimes: { 100: "connection_needs_reauth" },
     quota: { setting: "QUOTA_LINKEDIN", kind: "posts", form: "text" },
     // Members may not look at their own files.
-    dispensable: { permission_missing: ["image", "video", "document"] },
+    dispensable: {
+      permission_missing: ["image", "video", "document"],
+      quota_exceeded: ["image", "video", "document"],
+    },
     unknowable: ["image", "images", "video", "document", "article"],
     untold: ["text", "image", "images", "video", "document", "article"],
     refusals: [
@@ -159,7 +166,10 @@ export const CONTRACTS = {
     retryAfterSeconds: 30,
     lifetimes: { 400: "succeeded" },
     // A list that can't be read, and one that can be read later, hold up no post.
-    dispensable: { permission_missing: ["accountStatuses"], quota_exceeded: ["accountStatuses"] },
+    dispensable: {
+      permission_missing: ["accountStatuses", "mediaStatus"],
+      quota_exceeded: ["accountStatuses", "mediaStatus"],
+    },
     refusals: [...REFUSALS, "content_rejected", "text_too_long"],
     forms: {
       text: atMastodon,

@@ -46,6 +46,7 @@ const FIELDS_AT_FAULT: Partial<Record<LinkProblem, readonly string[]>> = {
   account_moved: ["identifier"],
   other_account: ["identifier"],
   instance_unreachable: ["server", "instance", "identifier"],
+  instance_protected: ["server", "instance", "identifier"],
   instance_unsupported: ["server", "instance", "identifier"],
 };
 

@@ -195,6 +195,12 @@ export async function settleLink(
       code,
       note,
     });
+    if (code === "service_limited")
+      services.log.error("a network refuses the app", {
+        network: network.name,
+        note,
+        isLimit: true,
+      });
     return { problem: code, field };
   }
   const { requestId, ip } = request;

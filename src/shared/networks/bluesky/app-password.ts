@@ -57,9 +57,17 @@ async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   if ("code" in typed) return typed;
   const home = await findHome(typed, tools);
   if ("code" in home) return home;
-  const given = { identifier: typed.identifier.value, password: typed.password };
-  const request = procedure(home.service, "com.atproto.server.createSession", given);
-  const session = readLogIn(await exchange(tools, request));
+  const logIn = async (identifier: string): Promise<Session | LinkFailure> => {
+    const given = { identifier, password: typed.password };
+    const request = procedure(home.service, "com.atproto.server.createSession", given);
+    return readLogIn(await exchange(tools, request));
+  };
+  const named = await logIn(typed.identifier.value);
+  // Some servers know their accounts by the DID alone, to which the handle has led.
+  const isUnknown = "code" in named && named.code === "wrong_credentials";
+  const isByHandle = home.did !== null && home.did !== typed.identifier.value;
+  const isTriedAgain = isUnknown && isByHandle && home.service !== LOGIN_HOST;
+  const session = isTriedAgain ? await logIn(home.did) : named;
   if ("code" in session) return session;
   if (session.active === false) return inactive(session, home, tools);
   const pds = await confirmServer(session, home, tools);

@@ -1,7 +1,14 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, type ErrorRow, isProxyPage, noteOf } from "../contract/answers.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  frontRow,
+  isChallenge,
+  isProxyPage,
+  noteOf,
+} from "../contract/answers.ts";
 import { withWait, type TableRow, codes } from "../contract/answers.ts";
 import { errorTable, refused, rowOf as tableRow, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
@@ -103,6 +110,8 @@ export function classify(response: HttpResponse, now: Date): Classified {
 function rowOf(response: HttpResponse, body: ReturnType<typeof xrpcError>): ErrorRow {
   const { status } = response;
   // A server that failed may give a reason, but the call's outcome is still unknown.
-  if (status >= 500 || (body === undefined && isProxyPage(response))) return IN_DOUBT;
+  if (isChallenge(response)) return frontRow(response, IN_DOUBT);
+  if (status >= 500) return IN_DOUBT;
+  if (body === undefined && isProxyPage(response)) return frontRow(response, IN_DOUBT);
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);
 }

@@ -132,11 +132,22 @@ async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoS
   // For a file that was uploaded before, the status is an error, but the content is the wanted answer.
   const { data: status } = jobAnswer().safeParse(answer.json());
   const step = status && stepOf(status, shown);
-  if (step !== undefined || answer.status === 401 || answer.status === 403) return step;
+  if (step !== undefined || isOfToken(answer)) return step;
   const classified = classify(answer, tools.now());
   const isMedia = answer.status !== 429 && classified.code === "invalid_request";
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
 }
+
+/**
+ * Reports whether the service refuses the token by which the account's server vouches for it, such as one whose audience
+ * is not the server that the service knows. That is no fact about the account, whose own server takes the file.
+ */
+function isOfToken(answer: HttpResponse): boolean {
+  if (answer.status === 401 || answer.status === 403) return true;
+  return answer.status === 400 && OF_TOKEN.test(answer.text().slice(0, 2_000));
+}
+
+const OF_TOKEN = /\binvalid[ _]token\b|\btoken audience\b|\bBadJwt|\bUntrustedIss\b/i;
 
 /** Returns the wait that the service asks for, but never the rest of a day: reading a status costs nothing. */
 function pause(answer: HttpResponse, tools: NetworkTools): number {

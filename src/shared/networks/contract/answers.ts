@@ -24,6 +24,8 @@ export interface ErrorRow {
   readonly message?: string;
   /** What to do, if this signal has a remedy of its own. The default is the code's. */
   readonly remediation?: string;
+  /** Whether it is about a limit that all accounts of the app share, so that operators are told. */
+  readonly isOfApp?: true;
   /** The HTTP status of a refusal that the network's table doesn't have. A person has to review it. */
   readonly unmappedStatus?: number;
 }
@@ -88,9 +90,49 @@ export function isHtml(response: HttpResponse): boolean {
 /** Even on such a page, these statuses are about the request itself. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 
+/**
+ * Reports whether Cloudflare answered with a challenge, which it does before a request reaches the server
+ * (https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/).
+ */
+export function isChallenge({ headers }: HttpResponse): boolean {
+  return headers["cf-mitigated"]?.trim().toLowerCase() === "challenge";
+}
+
+/** A page by which a firewall refuses programs or one request. */
+const BLOCKED_PAGE =
+  /<title>[^<]{0,80}(?:just a moment|attention required|access denied|request (?:blocked|rejected)|forbidden)|sorry, you have been blocked|cf-error-details|blocked by (?:the )?(?:security|firewall|waf)/i;
+
+/** Reports whether a firewall in front of a server refused the request. */
+export function isBlocked(response: HttpResponse): boolean {
+  const isRefusal = [403, 406, 429, 503].includes(response.status) && isHtml(response);
+  return isChallenge(response) || (isRefusal && BLOCKED_PAGE.test(response.text().slice(0, 8_000)));
+}
+
 /** Reports whether a proxy or firewall answered instead of the network, so that the outcome is unknown. */
 export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
+}
+
+const CHALLENGED: ErrorRow = {
+  code: "network_unavailable",
+  effect: "later",
+  isProof: true,
+  message:
+    "The protection in front of the account's server refuses programs; nothing was published.",
+  remediation: "Retry later, or ask the server's administrator to let its API through.",
+};
+const BLOCKED: ErrorRow = {
+  code: "network_unavailable",
+  effect: "refuse",
+  message: "A firewall in front of the account's server refuses this request.",
+  remediation:
+    "Remove code and commands from the text, or ask the server's administrator to let the request through.",
+};
+
+/** Returns the meaning of an answer from something in front of a server that people chose. `doubt` is any other page's. */
+export function frontRow(response: HttpResponse, doubt: ErrorRow): ErrorRow {
+  if (isChallenge(response)) return CHALLENGED;
+  return isBlocked(response) ? BLOCKED : doubt;
 }
 
 /** Returns the seconds to wait by the first header that exists: a duration, Unix seconds or a date. */
@@ -116,8 +158,24 @@ export function waitSeconds(
  * succeed.
  */
 export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
-  const isQuota = row.code === "rate_limited" && (seconds ?? 0) > BURST_SECONDS_MAX;
-  return isQuota ? { code: "quota_exceeded", effect: "refuse" } : row;
+  return isLongWait(row, seconds) ? { ...row, code: "quota_exceeded", effect: "refuse" } : row;
+}
+
+/** Does the same for a limit on calls, which is no quota of posts, and says so. */
+export function withPause(row: ErrorRow, seconds: number | null): ErrorRow {
+  if (!isLongWait(row, seconds)) return row;
+  const hours = Math.ceil((seconds ?? 0) / 3600);
+  return {
+    ...row,
+    code: "quota_exceeded",
+    effect: "refuse",
+    message: "The network takes no more calls for this account for some hours.",
+    remediation: `Retry in ${hours} hours.`,
+  };
+}
+
+function isLongWait({ code }: ErrorRow, seconds: number | null): boolean {
+  return code === "rate_limited" && (seconds ?? 0) > BURST_SECONDS_MAX;
 }
 
 /**

@@ -42,8 +42,9 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   connection_needs_reauth: "access_denied",
 };
 
-export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
-  return linkFailed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
+export function refusedLink({ code, networkCode, note, isOfApp }: Classified): LinkFailure {
+  const known = isOfApp === true ? "service_limited" : (CODES[code] ?? "network_unavailable");
+  return linkFailed(known, `${networkCode ?? ""} ${note}`.trim());
 }
 
 /** Returns a failure if a needed scope was not granted. On some pages a person may decline them one by one. */

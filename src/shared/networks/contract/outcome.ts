@@ -1,5 +1,6 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
+import type { Problem } from "./rules.ts";
 import type { Classified, ErrorRow } from "./answers.ts";
 
 export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
@@ -16,6 +17,8 @@ export interface Done {
   /** The network's id of what was made; null where the call made nothing, or nobody told. */
   readonly externalId: string | null;
   readonly url: string | null;
+  /** How what was made differs from what was sent, by the network's own answer: rules of the network, for readers. */
+  readonly differences?: readonly Problem[];
 }
 
 export type Published = Done & { readonly externalId: string };

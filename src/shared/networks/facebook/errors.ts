@@ -46,9 +46,16 @@ const VIDEO_LIMITS = {
  * `photos` and `videos`, and the subcodes that clients have seen.
  */
 const OWN: readonly TableRow[] = [
-  ...rows(ROLE, { code: 190, subcode: 492 }),
+  // The token is checked before anything else, and both say that it is not one of the page any more.
+  ...rows({ ...ROLE, isProof: true }, { code: 190, subcode: 492 }),
   // One page is refused while others of the same person work: https://github.com/gitroomhq/postiz-app/pull/1912.
-  ...rows(ROLE, { code: 190, message: /before impersonating a user's page/i }),
+  ...rows(
+    { ...ROLE, isProof: true },
+    {
+      code: 190,
+      message: /before impersonating a user's page/i,
+    },
+  ),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days, so no attempt of ours would come late enough.
@@ -81,6 +88,12 @@ const OWN: readonly TableRow[] = [
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
   ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
+  // Facebook uses 368 for many reasons, not always with a subcode.
+  ...rows(DUPLICATE, { code: 368, message: /already posted|same content|duplicate/i }),
+  ...rows(refused("rate_limited", { remediation: PAUSE }), {
+    code: 368,
+    message: /temporarily blocked|too (?:fast|often)|misus/i,
+  }),
   ...codes(CONTENT, 368),
   // 382 means too small.
   ...codes(VIDEO, 351, 352, 382),

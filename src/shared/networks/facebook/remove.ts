@@ -4,6 +4,7 @@ import { ask, inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/network.ts";
 import type { FollowUpOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import { isVerdict } from "../contract/blame.ts";
 import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
 import { isMissing } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
@@ -39,7 +40,9 @@ async function removePost(call: Call): Promise<FollowUpOutcome> {
   for (const photo of call.remote.photos) {
     const node = await look(call, photo);
     if (node === "missing") continue;
-    const left = "failure" in node ? node : await take(call, photo);
+    // Only the deletion itself tells. A refused read does not say that the photo is still there.
+    const isUnread = "failure" in node && (node.kind === "try_later" || isVerdict(node));
+    const left = isUnread ? node : await take(call, photo);
     if (left !== undefined) return left;
   }
   return REMOVED;
@@ -66,7 +69,7 @@ async function take(call: Call, id: string): Promise<Failed | undefined> {
   const request = graphDelete(pageOf(call), encodeURIComponent(id));
   const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);
   if (!("failure" in gone)) return undefined;
-  return isMissing(gone) ? seesPage(call) : stillThere(gone);
+  return isMissing(gone.failure) ? seesPage(call) : stillThere(gone);
 }
 
 const goneShape = objectShape(() => ({ success: z.literal(true) }));
@@ -77,7 +80,7 @@ async function look(call: Call, id: string, fields = "id") {
   const request = graphGet(pageOf(call), encodeURIComponent(id), { fields });
   const node = await ask(request, { read: inForm(nodeShape), classify }, call.tools);
   if (!("failure" in node)) return node;
-  return isMissing(node) ? ("missing" as const) : stillThere(node);
+  return isMissing(node.failure) ? ("missing" as const) : stillThere(node);
 }
 
 /**

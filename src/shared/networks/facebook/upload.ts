@@ -12,6 +12,7 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
+import { ofRead } from "../contract/blame.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 const CARRY_ON_SECONDS = 1;
@@ -104,7 +105,7 @@ async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
     case "failed":
       return afterFailure(leg, state.classified);
     case "unknown":
-      return state.outcome;
+      return ofRead(state.outcome);
   }
 }
 

@@ -6,7 +6,7 @@ import { inForm } from "../contract/ask.ts";
 import { comment, hasWords } from "../contract/comment.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import type { OwnFollowUp } from "../contract/state.ts";
-import { NOT_FOUND } from "./errors.ts";
+import { isMissing } from "./errors.ts";
 import { type GraphAccess, graphRead, pageUrl, timeOf } from "./request.ts";
 
 const commentShape = objectShape(() => ({ id: idShape(), permalink_url: spare(z.string()) }));
@@ -50,7 +50,7 @@ export function graphComment<Credentials, Remote>(
       return said && doneBy(said);
     },
     classify: (answer, { tools }) => own.classify(answer, tools.now()),
-    isNoPost: ({ networkCode }) => networkCode === NOT_FOUND,
+    isNoPost: isMissing,
     list: (call) => graphRead(own.accessOf(call), pathOf(call), { ...own.query, limit: "50" }),
     listedIn: "data",
     own(entry, call, sinceMs) {

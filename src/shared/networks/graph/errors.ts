@@ -2,7 +2,7 @@ import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Classified, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
-import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contract/answers.ts";
+import { isProxyPage, noteOf, otherText, waitSeconds, withPause } from "../contract/answers.ts";
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
 import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { LegFailure } from "../contract/outcome.ts";
@@ -24,8 +24,19 @@ export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" }
 
 /** Not there yet, no longer there, or not for this account: Graph gives the same error for all. */
 export const NOT_FOUND = "100/33";
-export function isMissing({ failure }: { readonly failure: LegFailure }): boolean {
-  return failure.networkCode === NOT_FOUND;
+
+/**
+ * Codes that Graph also gives for what isn't there, with a sentence that says so: 33 and 803 for an id of nothing
+ * (https://github.com/criso/fbgraph/issues/141, https://github.com/SammyK/LaravelFacebookSdk/issues/187), 1705 for a
+ * post to delete (https://github.com/nov/fb_graph/issues/369), 10 and 100 for what was just deleted.
+ */
+const ABSENT_CODE = /^(?:10|33|100|803|1705)(?:\/|$)/;
+const ABSENT_WORDS = /\bdo(?:es)? not exist\b/i;
+
+/** Reports whether Graph does not find the object, or does not show it. */
+export function isMissing({ networkCode, note = "" }: Pick<LegFailure, "networkCode" | "note">) {
+  if (networkCode === null) return false;
+  return networkCode === NOT_FOUND || (ABSENT_CODE.test(networkCode) && ABSENT_WORDS.test(note));
 }
 
 /** Replaces the missing code of the error by which Graph says that the token is invalid. */
@@ -121,9 +132,9 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
     error === undefined && isProxyPage(response)
       ? OUTAGE
       : rowOf(table, { status, code: named, subcode, isTransient, message }, OUTAGE);
-  const seconds = found.code === "rate_limited" ? regainSeconds(response, now) : null;
+  const seconds = found.code === "rate_limited" ? regainSeconds(response, code, now) : null;
   return {
-    ...withQuota(found, seconds),
+    ...withPause(found, seconds),
     networkCode: numbersOf(code, subcode) || `HTTP ${status}`,
     note: noteOf(error === undefined ? otherText(response) : wordsOf(error)),
     retryAfterSeconds: seconds,
@@ -142,20 +153,40 @@ function numbersOf(code: number | undefined, ...more: readonly (number | undefin
 const usageShape = shape(() =>
   z.record(
     z.string(),
-    entries(z.object({ estimated_time_to_regain_access: spare(z.number(), 0) })),
+    entries(
+      z.object({
+        type: spare(z.string(), ""),
+        estimated_time_to_regain_access: spare(z.number(), 0),
+      }),
+    ),
   ),
 );
 
-/** Returns the seconds to wait after a throttled call. Meta states minutes, in a header of its own. */
-function regainSeconds(response: HttpResponse, now: Date): number | null {
+/** Kinds of limits in the header, by the code of the refusal. A code without one is a limit of the app or the person. */
+const LIMIT_KINDS: Readonly<Record<number, string>> = {
+  32: "pages",
+  80_001: "pages",
+  80_002: "instagram",
+};
+
+/**
+ * Returns the seconds to wait after a throttled call. Meta states minutes, in a header that has the usage of all kinds
+ * of limits for all objects of the app (https://developers.facebook.com/docs/graph-api/overview/rate-limiting). Only
+ * those of the kind that was hit count, and of these the shortest wait: the header doesn't say which object was hit.
+ */
+function regainSeconds(response: HttpResponse, code: number | undefined, now: Date): number | null {
   const usages = usageShape().safeParse(
     parseAnswer(response.headers["x-business-use-case-usage"] ?? ""),
   );
+  const kind = LIMIT_KINDS[code ?? 0];
   const minutes = Object.values(usages.data ?? {})
     .flat()
-    .map((usage) => usage.estimated_time_to_regain_access);
-  const longest = Math.max(0, ...minutes);
-  return longest > 0 ? longest * 60 : waitSeconds(response, ["retry-after"], now);
+    .filter(({ type }) => kind !== undefined && type === kind)
+    .map((usage) => usage.estimated_time_to_regain_access)
+    .filter((wait) => wait > 0);
+  return minutes.length > 0
+    ? Math.min(...minutes) * 60
+    : waitSeconds(response, ["retry-after"], now);
 }
 
 /** Returns why a file failed, by the text of its status, with the network's code if the text has one. */

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
 import { type Classified, readMade } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
+import { isVerdict } from "../contract/blame.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
-import { isMissing, NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
@@ -14,8 +14,9 @@ import { fetchableUrl, repairedImage } from "../graph/probe.ts";
 /** Instagram's progress with a container. */
 export type ContainerState =
   | { readonly kind: "working" | "finished" | "published" }
-  /** `isGone`: it does not know it, or no longer. That says nothing about what became of it. */
-  | { readonly kind: "failed"; readonly classified: Classified; readonly isGone?: true }
+  | { readonly kind: "failed"; readonly classified: Classified }
+  /** Instagram refuses the read, or does not know the container. That says nothing about the container. */
+  | { readonly kind: "unreadable"; readonly note: string }
   /** Instagram did not say. */
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
@@ -51,6 +52,25 @@ export function withoutStories(
   return { kind: "rejected", failure: clear };
 }
 
+/** How long a container may be worked on before it is published although its status can't be read. */
+const WORK_MS = { image: 15_000, video: 90_000 } as const;
+/** Instagram deletes containers after a day. Until well before that, one that can't be read is still there. */
+const LIFE_MS = 23 * 3_600_000;
+
+/**
+ * Returns what to do with a container whose status can't be read. For days, Instagram refused this read for accounts in
+ * good order, and published their containers. Publishing one that isn't ready is refused, and does no harm.
+ */
+export function guessState(
+  { createdAt }: Pick<Container, "createdAt">,
+  kind: keyof typeof WORK_MS,
+  now: Date,
+): "working" | "finished" | "ended" {
+  const ageMs = now.getTime() - Date.parse(createdAt);
+  if (ageMs >= LIFE_MS) return "ended";
+  return ageMs < WORK_MS[kind] ? "working" : "finished";
+}
+
 export async function lookAtContainer(
   as: AsAccount,
   { id }: Pick<Container, "id">,
@@ -58,9 +78,12 @@ export async function lookAtContainer(
   const query = { fields: "status_code,status" };
   const request = graphGet(accessOf(as), encodeURIComponent(id), query);
   const seen = await ask(request, { read: inForm(statusShape), classify }, as.tools);
-  if ("failure" in seen && isMissing(seen))
-    return { kind: "failed", classified: classifyStatus(NOT_FOUND), isGone: true };
-  if ("failure" in seen) return { kind: "unknown", outcome: seen };
+  if ("failure" in seen) {
+    if (seen.kind === "try_later" || isVerdict(seen)) return { kind: "unknown", outcome: seen };
+    const { networkCode, note = "" } = seen.failure;
+    const said = `Instagram does not show the container: ${networkCode ?? ""} ${note}`;
+    return { kind: "unreadable", note: said };
+  }
   const { status, status_code: code } = seen;
   return code === "ERROR" || code === "EXPIRED"
     ? { kind: "failed", classified: classifyStatus(status || code) }

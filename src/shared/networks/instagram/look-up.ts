@@ -25,9 +25,13 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
     case "finished":
       return { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
     case "failed":
-      return state.isGone
-        ? askAgain("Instagram does not know the container")
-        : { kind: "may_perform", isAbsent: true };
+      return { kind: "may_perform", isAbsent: true };
+    case "unreadable": {
+      // The account's list may be readable all the same. Only finding the post in it proves something.
+      const since = new Date(leg.sentAt.getTime() - NEAR_MS);
+      const found = hasOwnText(leg) ? (await listCandidates(leg, since)).at(-1) : undefined;
+      return found === undefined ? askAgain(state.note) : publishedOf(found);
+    }
     case "working":
       return askAgain("the container is being worked on");
     case "unknown":
@@ -38,6 +42,8 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
 const PAGE_LENGTH = 10;
 /** Clocks differ, so a post may seem a little older than its call. */
 const CLOCK_SKEW_MS = 120_000;
+/** The same where only the list says that there is a post, so that an earlier one with the same words isn't taken for it. */
+const NEAR_MS = 5_000;
 
 const mediaShape = objectShape(() => ({
   id: idShape(),
@@ -53,8 +59,27 @@ type Media = ShapeOf<typeof mediaShape>;
  * container's id is used instead.
  */
 export async function findOwnMedia(leg: Leg): Promise<Published> {
-  const { remote } = leg;
-  const isOfStory = isStory(remote.form);
+  const sinceMs = (leg.sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
+  const candidates = await listCandidates(leg, new Date(sinceMs));
+  // Lists begin with the newest, so the one nearest to the call is the last. Without a text, nothing tells two apart.
+  const found = hasOwnText(leg) || candidates.length === 1 ? candidates.at(-1) : undefined;
+  return found === undefined
+    ? { kind: "done", externalId: leg.remote.container?.id ?? "", url: null }
+    : publishedOf(found);
+}
+
+function publishedOf({ id, permalink }: Media): Published {
+  return { kind: "done", externalId: id, url: permalink ?? null };
+}
+
+/** Reports whether the post's words tell it from others. */
+function hasOwnText({ draft, remote }: Leg): boolean {
+  return !isStory(remote.form) && draft.text.trim() !== "";
+}
+
+/** Lists the account's posts since a time that may be the leg's, the newest first. */
+async function listCandidates(leg: Leg, since: Date): Promise<readonly Media[]> {
+  const isOfStory = isStory(leg.remote.form);
   const path = `${leg.credentials.userId}/${isOfStory ? "stories" : "media"}`;
   const fields = `id,timestamp,permalink,media_type${isOfStory ? "" : ",caption"}`;
   const lengths = { pageLength: PAGE_LENGTH, entriesMax: PAGE_LENGTH };
@@ -63,13 +88,7 @@ export async function findOwnMedia(leg: Leg): Promise<Published> {
     { path, query: { fields }, ...lengths },
     mediaShape(),
   );
-  const candidates = isEdge(media) ? media.entries.filter((item) => isOurs(item, leg)) : [];
-  // Lists begin with the newest, so the one nearest to the call is the last. Without a text, nothing tells two apart.
-  const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
-  const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;
-  return found === undefined
-    ? { kind: "done", externalId: remote.container?.id ?? "", url: null }
-    : { kind: "done", externalId: found.id, url: found.permalink ?? null };
+  return isEdge(media) ? media.entries.filter((item) => isOurs(item, leg, since)) : [];
 }
 
 const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
@@ -81,10 +100,9 @@ const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
 };
 
 /** Reports whether a post may be the leg's. No list says from which container a post was made. */
-function isOurs(media: Media, { draft, sentAt, remote: { form } }: Leg): boolean {
-  const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
+function isOurs(media: Media, { draft, remote: { form } }: Leg, since: Date): boolean {
   const isOfType =
     media.media_type === "" || form === undefined || media.media_type === TYPES[form];
   const isSameText = isStory(form) || comparable(media.caption) === comparable(draft.text);
-  return isOfType && isSameText && Date.parse(media.timestamp) >= since;
+  return isOfType && isSameText && Date.parse(media.timestamp) >= since.getTime();
 }

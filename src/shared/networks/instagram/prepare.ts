@@ -12,8 +12,9 @@ import {
 } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
-import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
-import { withoutStories } from "./container.ts";
+import { createContainer, type Fields, fileFields, guessState } from "./container.ts";
+import { lookAtContainer, withoutStories } from "./container.ts";
+import { classifyStatus } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isForm } from "../graph/post-form.ts";
 import { formOf, media, rules } from "./rules.ts";
@@ -102,9 +103,23 @@ async function askForItem(
   index: number,
 ): Promise<FileState | TryLater | Rejected> {
   const state = await lookAtContainer(leg, child);
-  if (state.kind === "unknown") return state.outcome;
-  if (state.kind === "failed") return broken(state.classified, index);
-  return state.kind === "working" ? "working" : "ready";
+  switch (state.kind) {
+    case "unknown":
+      return state.outcome;
+    case "failed":
+      return broken(state.classified, index);
+    case "unreadable": {
+      const kind = leg.remote.kinds[index] === "video" ? "video" : "image";
+      const guess = guessState(child, kind, leg.tools.now());
+      if (guess === "ended") return broken(classifyStatus(state.note), index);
+      return guess === "finished" ? "ready" : "working";
+    }
+    case "working":
+      return "working";
+    case "finished":
+    case "published":
+      return "ready";
+  }
 }
 
 async function makeItem(
@@ -130,10 +145,15 @@ async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
     case "working":
       return workingOn(leg, container);
     case "failed":
+      return startOver(leg, state.classified);
+    case "unreadable": {
       // With a time of sending it may have been published: a new one could make a second post.
-      return state.isGone && leg.sentAt !== null
-        ? outage("Instagram does not know the container")
-        : startOver(leg, state.classified);
+      if (leg.sentAt !== null) return outage(state.note);
+      const kind = remote.kinds.includes("video") ? "video" : "image";
+      const guess = guessState(container, kind, leg.tools.now());
+      if (guess === "ended") return startOver(leg, classifyStatus(state.note));
+      return guess === "finished" ? { kind: "ready", remote } : workingOn(leg, container);
+    }
     case "unknown":
       // A container that was just created is kept if its status could not be read.
       return state.outcome.kind === "rejected" ? state.outcome : { ...state.outcome, remote };

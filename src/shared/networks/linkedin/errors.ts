@@ -19,6 +19,11 @@ const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", 
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
 const OUR_FAULT = unread("app_misconfigured");
 const OUR_MISTAKE = unread("invalid_request");
+const APP_DAY = refused("rate_limited", {
+  isOfApp: true,
+  message: "LinkedIn takes no more calls of this service today. The account is not the cause.",
+  remediation: "Retry after midnight UTC.",
+});
 const DUPLICATE_POST = refused("duplicate_content");
 const file = (rule: string) => unread("media_rejected", { rule });
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
@@ -67,6 +72,8 @@ export const ERRORS = errorTable([
   ...[400, 403].flatMap((status) => rows(PERMISSION, { status, message: MISSING })),
   ...rows(OUR_FAULT, { status: 404, message: NO_API }),
   ...rows(refused("quota_exceeded"), { status: 429, message: /\bMEMBER DAY\b/i }),
+  // https://learn.microsoft.com/linkedin/shared/api-guide/concepts/rate-limits: reset at midnight UTC, for all members.
+  ...rows(APP_DAY, { status: 429, message: /\bAPPLICATION DAY\b/i }),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
   ...rows(file("linkedin.media.size"), { status: 413 }),
@@ -74,7 +81,14 @@ export const ERRORS = errorTable([
   // A method or a length that the API doesn't accept.
   ...rows(OUR_MISTAKE, { status: 405 }, { status: 411 }),
   ...rows(OUR_FAULT, { status: 426 }),
-  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+  ...rows(
+    {
+      code: "rate_limited",
+      effect: "later",
+      message: "LinkedIn takes no more calls of this kind for now, for this account or for all.",
+    },
+    { status: 429 },
+  ),
 ]);
 
 const inputError = objectShape(() => ({

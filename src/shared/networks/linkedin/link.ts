@@ -110,7 +110,13 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
     url: `${API}/v2/userinfo`,
     headers: { accept: "application/json", authorization },
   } as const;
-  const refuse = (answer: HttpResponse) => refusedLink(classify(answer, tools.now()));
+  const refuse = (answer: HttpResponse) => {
+    const classified = classify(answer, tools.now());
+    // The member has only just signed in, so a limit that is used up is the app's.
+    return refusedLink(
+      classified.code === "rate_limited" ? { ...classified, isOfApp: true } : classified,
+    );
+  };
   const member = await linkStep({ request, read: inForm(memberShape), refuse }, tools);
   if (isLinkFailure(member)) return member;
   const name = member.name || member.given_name || "LinkedIn member";

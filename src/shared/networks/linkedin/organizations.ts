@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -42,7 +42,15 @@ const roleShape = objectShape(() => ({
   roleAssignee: spare(z.string(), ""),
   state: spare(z.string(), "APPROVED"),
 }));
-const pageShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
+const pageShape = objectShape(() => ({
+  elements: z.array(z.unknown()),
+  paging: spare(
+    z.object({
+      links: spare(entries(z.object({ rel: spare(z.string()) }))),
+      total: spare(z.number()),
+    }),
+  ),
+}));
 const nameShape = objectShape(() => ({
   localizedName: z.string().trim().min(1),
   vanityName: spare(z.string(), ""),
@@ -68,7 +76,7 @@ export async function findOrganizations(
     const roles = inForm(pageShape)(answer);
     if (roles === undefined) return answer;
     for (const held of roles.elements.flatMap(publishingRole)) found.set(held.id, held);
-    isCut = roles.elements.length >= PAGE_LENGTH;
+    isCut = hasNext(roles, (page + 1) * PAGE_LENGTH);
     if (!isCut) break;
   }
   const held = [...found.values()];
@@ -80,6 +88,16 @@ export async function findOrganizations(
     return { ...one, name, vanityName };
   });
   return { organizations, isCut };
+}
+
+/**
+ * Reports whether there is another page. Entries are filtered after a page is cut, so only links tell, or the total. A
+ * page that has neither is the last when it is short.
+ */
+function hasNext({ elements, paging }: ShapeOf<typeof pageShape>, end: number): boolean {
+  const { links, total } = paging ?? {};
+  if (links?.some(({ rel }) => rel === "next") === true) return true;
+  return total === undefined ? elements.length >= PAGE_LENGTH : total > end;
 }
 
 type Held = Pick<Organization, "id" | "member" | "isBrand">;

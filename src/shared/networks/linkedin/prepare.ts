@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { inForm } from "../contract/ask.ts";
+import { ofRead } from "../contract/blame.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
@@ -73,7 +74,10 @@ async function askForAsset(
 ): Promise<FileState | "unreadable" | TryLater | Rejected> {
   const mediaIndex = wantedFiles(leg.draft)[index]?.mediaIndex ?? undefined;
   const read = (answer: HttpResponse) => readState(answer, mediaIndex);
-  return askAs(restRequest(`${kind}s/${encodeURIComponent(urn)}`, leg), { read }, leg);
+  const request = restRequest(`${kind}s/${encodeURIComponent(urn)}`, leg);
+  const state = await askAs(request, { read }, leg);
+  const isRefused = typeof state === "object" && state.kind === "rejected";
+  return isRefused ? ofRead(state) : state;
 }
 
 function readState(

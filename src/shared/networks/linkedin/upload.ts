@@ -221,6 +221,9 @@ async function putPart(
     if (answer instanceof HttpFailure) return unanswered(answer);
     const etag = answer.headers["etag"];
     if (isSuccess(answer) && etag !== undefined) return etag;
+    // Sent without the token, so this is about the address, which may have ended, and not about the account.
+    if (answer.status === 401 || answer.status === 403)
+      return { kind: "broken", failure: endedAddress(answer) };
     return restartOr(await classifyFor(answer, uploading));
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
@@ -242,6 +245,11 @@ async function finalize(
   if (answer instanceof HttpFailure) return unanswered(answer);
   if (isSuccess(answer)) return { urn, kind, isReady: false };
   return restartOr(await classifyFor(answer, uploading));
+}
+
+function endedAddress({ status }: HttpResponse): LegFailure {
+  const note = "the upload address is refused";
+  return { code: "media_processing_failed", networkCode: `HTTP ${status}`, note };
 }
 
 function restartOr(classified: Classified): TryLater | Rejected | Broken {

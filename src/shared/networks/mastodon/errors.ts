@@ -1,7 +1,14 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import type { Classified, ErrorRow, TableRow } from "../contract/answers.ts";
-import { isProxyPage, noteOf, otherText, withWait } from "../contract/answers.ts";
+import {
+  frontRow,
+  isChallenge,
+  isProxyPage,
+  noteOf,
+  otherText,
+  withWait,
+} from "../contract/answers.ts";
 import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -16,6 +23,10 @@ const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // app (`config/initializers/rack_attack.rb`). Pixelfed refuses an empty status before it makes one (`statusCreate` in
 // `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences without a source may come after the post was made.
 const RESTRICTED = unread("account_restricted");
+const PERMISSION = unread("permission_missing");
+/** How servers say that a request has no valid token. */
+const NO_USER =
+  /invalid (?:credentials|(?:access[ _])?token)|unauthenticated|not (?:authenticated|logged in)|requires? (?:an authenticated user|authentication|log-?in)|access token (?:is|was|has) (?:invalid|expired|revoked)/i;
 const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" });
 const ALT_TEXT_WANTED = unread("media_rejected", {
   remediation: "Give each file a longer alternative text: this server asks for one.",
@@ -29,6 +40,9 @@ const APPROVAL =
 const REFUSED_FILE =
   /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
+/** A server that takes no post without a text, also where it has a file. */
+const TEXT_WANTED = "mastodon.text.required";
+
 function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { status, message }, ...meaning };
 }
@@ -41,8 +55,19 @@ export const ERRORS = errorTable([
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
   sentence(422, /media ids field is required/i, FILE_WANTED),
-  sentence(403, /outside the authorized scopes/i, unread("permission_missing")),
+  // Scopes: Mastodon's own sentence, Pleroma's "Insufficient permissions", GoToSocial's "insufficient scope", Pixelfed's
+  // "Invalid scope(s)". Every server checks them before anything else.
+  sentence(403, /\bscopes?\b|\bscope\(s\)|insufficient[ _](?:permissions?|scope)/i, PERMISSION),
+  // A request without a user: Pleroma knows no 401 (`ensure_authenticated_plug.ex` in `lib/pleroma/web/plugs`). Mastodon
+  // says the last of a token of no user (`require_user!` in `app/controllers/api/base_controller.rb`).
+  ...[400, 403, 422].map((status) => sentence(status, NO_USER, unread("connection_needs_reauth"))),
   sentence(403, /action is not allowed/i, refused("content_rejected")),
+  // GoToSocial's, for each call of such an account (`internal/middleware` and `internal/api/util` check it first).
+  sentence(403, /account (?:has|is currently|is) mov(?:ed|ing)/i, {
+    ...RESTRICTED,
+    message: "The account has moved to another one.",
+    remediation: "Link the account that it has moved to on the connect page.",
+  }),
   sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, remediation: CONFIRM_EMAIL }),
   sentence(403, /pending approval/i, { ...RESTRICTED, remediation: APPROVAL }),
   sentence(403, /login is currently disabled|suspended/i, RESTRICTED),
@@ -54,7 +79,7 @@ export const ERRORS = errorTable([
   ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
   sentence(422, /character limit/i, unread("text_too_long")),
   sentence(422, /text.*too long/i, refused("text_too_long")),
-  sentence(422, /can'?t be blank/i, unread("text_invalid")),
+  sentence(422, /can'?t be blank/i, unread("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.
   sentence(422, /validation failed: text\b/i, refused("text_invalid")),
   sentence(422, /cannot attach/i, unread("media_rejected")),
@@ -72,6 +97,15 @@ export const ERRORS = errorTable([
   }),
   // GoToSocial's (`internal/processing/status/common.go`), Iceshrimp's and Pixelfed's, checked before a post is made.
   sentence(400, /exceed max chars/i, unread("text_too_long")),
+  // A limit next to the number of characters, in whatever words: GoToSocial's "status too long, 6000 characters provided
+  // but limit is 5000".
+  ...[400, 403, 422].map((status) =>
+    sentence(
+      status,
+      /(?:status|text|post|note) (?:is )?too long|characters provided but limit/i,
+      unread("text_too_long"),
+    ),
+  ),
   sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
   sentence(400, /media files exceed max/i, TOO_MANY_FILES),
@@ -132,9 +166,10 @@ export function classify(response: HttpResponse, now: Date): Classified {
   const code = errorCode(response);
   // A status that comes with any code proves nothing by itself.
   const status = code !== undefined && response.status === 401 ? 400 : response.status;
+  const isPage = isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000));
   const row =
-    isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000))
-      ? IN_DOUBT
+    isPage || isChallenge(response)
+      ? frontRow(response, IN_DOUBT)
       : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
   return {
     ...withWait(row, response, "x-ratelimit-reset", now),

@@ -1,7 +1,7 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, oauthError } from "../contract/answers.ts";
+import { exchange, isBlocked, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -64,6 +64,7 @@ export async function findInstance(
     home = originOf(url) ?? home;
     const instance = readInstance(answer, home);
     if (instance !== undefined) return instance;
+    if (isBlocked(answer)) return linkFailed("instance_protected", `HTTP ${answer.status}`);
     if (answer.status >= 500) return linkFailed("instance_unreachable", `HTTP ${answer.status}`);
     if (answer.status === 429) return linkFailed("rate_limited");
     isHidden = answer.status === 401 && oauthError(answer) !== undefined;

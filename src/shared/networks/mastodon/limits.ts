@@ -19,8 +19,9 @@ export const LIMITS = {
   mediaTypes: NO_TYPES,
   /** Whether images and videos may share a post. The server's software decides this, not its description. */
   mixesFiles: false,
-  /** Whether a post has to show a file, and whether it may be direct. Also decided by the software. */
+  /** Whether a post has to show a file, or to have a text, and whether it may be direct. Also decided by the software. */
   needsMedia: false,
+  needsText: false,
   hasDirect: true,
 };
 export type InstanceLimits = Readonly<typeof LIMITS>;
@@ -44,6 +45,7 @@ const limitsShape = objectShape(() => ({
   mediaTypes: spare(entries(z.string()), []),
   mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
   needsMedia: spare(z.boolean(), LIMITS.needsMedia),
+  needsText: spare(z.boolean(), LIMITS.needsText),
   hasDirect: spare(z.boolean(), LIMITS.hasDirect),
 }));
 

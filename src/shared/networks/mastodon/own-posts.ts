@@ -8,6 +8,8 @@ import { composed, textOfHtml } from "../contract/text.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
+import { breach } from "../contract/rules.ts";
+import { rules } from "./rules.ts";
 import { type Baseline, apiGet, type Leg } from "./state.ts";
 
 const PAGE_LENGTH = 20;
@@ -36,12 +38,32 @@ const listShape = shape(() =>
 );
 type Status = ShapeOf<typeof listShape>[number];
 
-/** Reads the post in an answer to `POST /api/v1/statuses`. Undefined when it names none. */
-export function readStatus(answer: HttpResponse): Published | undefined {
-  const parsed = statusShape().safeParse(answer.json());
-  return answer.status >= 200 && answer.status < 300 && parsed.success
-    ? publishedOf(parsed.data)
-    : undefined;
+const madeShape = shape(() =>
+  statusShape().extend({
+    visibility: spare(z.string()),
+    media_attachments: spare(z.array(z.unknown())),
+  }),
+);
+
+/**
+ * Reads the post in an answer to `POST /api/v1/statuses`, and how it differs from what was sent. Undefined when the
+ * answer names none.
+ */
+export function readStatus(
+  answer: HttpResponse,
+  { draft, remote }: Pick<Leg, "draft" | "remote">,
+): Published | undefined {
+  const { data: made } = madeShape().safeParse(answer.json());
+  if (answer.status < 200 || answer.status >= 300 || made === undefined) return undefined;
+  const { visibility: asked } = ownOptionsOf(draft);
+  const { visibility, media_attachments: shown } = made;
+  const isBare = shown !== undefined && shown.length < remote.media.length;
+  const isOther = asked !== undefined && visibility !== undefined && visibility !== asked;
+  const differences = [
+    ...(isBare ? [breach(rules, "mastodon.media.missing")] : []),
+    ...(isOther ? [breach(rules, "mastodon.visibility.changed")] : []),
+  ];
+  return { ...publishedOf(made), ...(differences.length === 0 ? {} : { differences }) };
 }
 
 export function publishedOf(status: ShapeOf<typeof statusShape>): Published {

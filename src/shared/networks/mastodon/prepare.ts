@@ -3,6 +3,7 @@ import { objectShape, spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
+import { ofRead } from "../contract/blame.ts";
 import { mediaKindOfType } from "../contract/draft.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
 import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
@@ -44,9 +45,10 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   const isUploaded = remote.media.length >= leg.draft.media.length;
   const look = async (file: RemoteMedia, mediaIndex: number) => {
     const answer = await exchange(tools, getMedia(leg, file));
-    return answer instanceof HttpFailure
-      ? unanswered(answer)
-      : readMedia(answer, tools.now(), mediaIndex);
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    const state = readMedia(answer, tools.now(), mediaIndex);
+    const isRefused = typeof state === "object" && state.kind === "rejected";
+    return isRefused ? ofRead(state) : state;
   };
   const made = await (isUploaded ? pollFiles(uploads, leg, look) : makeFiles(uploads, leg));
   if ("kind" in made) return made;

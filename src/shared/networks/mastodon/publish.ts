@@ -43,8 +43,9 @@ function newStatus({ credentials, draft, remote }: Leg): HttpRequest {
   };
 }
 
-function readPost(answer: HttpResponse, { remote, tools }: Leg): PublishOutcome {
-  const published = readStatus(answer);
+function readPost(answer: HttpResponse, leg: Leg): PublishOutcome {
+  const { remote, tools } = leg;
+  const published = readStatus(answer, leg);
   if (published !== undefined) return published;
   return notAccepted(answer, classify(answer, tools.now()), (classified) => {
     const media = remote.media.map((item) => ({ ...item, isReady: false }));

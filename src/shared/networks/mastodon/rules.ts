@@ -43,11 +43,29 @@ export const rules = {
     broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
       media.length === 0 && !limits.needsMedia && `${text}${spoilerText}`.trim() === "",
   }),
+  "mastodon.text.required": error("text_invalid", {
+    variesByServer: true,
+    message: "This server takes no post without a text.",
+    remediation: "Give the post a text, or link an account on another server.",
+    field: "text",
+    broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
+      limits.needsText && media.length > 0 && `${text}${spoilerText}`.trim() === "",
+  }),
   "mastodon.media.required": error("media_rejected", {
     variesByServer: true,
     message: "This server takes no post without a media file.",
     remediation: "Add an image or a video, or link an account on another server.",
     broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
+  }),
+  "mastodon.media.missing": warning("media_rejected", {
+    variesByServer: true,
+    message: "The server published the post without some of its media files.",
+    remediation: "Look at the post. Remove it and publish it again if the files matter.",
+  }),
+  "mastodon.visibility.changed": warning("invalid_request", {
+    variesByServer: true,
+    message: "The server published the post with another visibility.",
+    remediation: "Look at the post. Remove it if it should not be visible so.",
   }),
   "mastodon.media.count": error("media_rejected", {
     limit: LIMITS.mediaMax,

@@ -15,6 +15,7 @@ export interface Traits {
   readonly keys: Keys;
   readonly mixesFiles: boolean;
   readonly needsMedia: boolean;
+  readonly needsText: boolean;
   /** Whether a post may be visible only to the people whom it mentions. */
   readonly hasDirect: boolean;
   readonly gifPixelsMax: number;
@@ -27,6 +28,7 @@ const UNKNOWN: Traits = {
   keys: "ignored",
   mixesFiles: false,
   needsMedia: false,
+  needsText: false,
   hasDirect: true,
   gifPixelsMax: Number.MAX_SAFE_INTEGER,
   hasCoarseScopes: false,
@@ -68,6 +70,9 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   // jclaudan/firefish).
   iceshrimp: { ...MIXING, keys: "spent" },
   firefish: { ...MIXING, keys: "spent" },
+  // akirk/enable-mastodon-apps, a plug-in of WordPress: "Validation failed: Text can't be blank" for a file alone
+  // (https://github.com/akirk/enable-mastodon-apps/issues/248). Its nodeinfo is that of WordPress.
+  wordpress: { ...UNKNOWN, needsText: true },
   // pixelfed/pixelfed: `statusCreate` in `app/Http/Controllers/Api/ApiV1Controller.php` (a repeat is "Duplicate idempotency
   // key.", a text alone "Empty statuses are not allowed", https://github.com/cheeaun/phanpy/issues/502, the visibilities
   // private, unlisted and public), `mimeTypeCheck` in `app/Http/Controllers/StatusController.php` (images with a video are a
@@ -88,6 +93,6 @@ export function traitsOf(software: unknown): Traits {
 
 /** Returns the traits by which a post is checked before it is sent. */
 export function postTraits(software: unknown) {
-  const { mixesFiles, needsMedia, hasDirect, gifPixelsMax } = traitsOf(software);
-  return { mixesFiles, needsMedia, hasDirect, gifPixelsMax };
+  const { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax } = traitsOf(software);
+  return { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax };
 }

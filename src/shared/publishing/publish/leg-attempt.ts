@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
+import type { Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
   endedCall,
@@ -11,6 +12,7 @@ import {
 } from "../call.ts";
 import { nextWait, type Schedule } from "../leg-times.ts";
 import { accountOn, callOf, withCall, type Leg } from "../leg.ts";
+import { toLegWarnings } from "../problems.ts";
 
 /*
  * What a worker's attempt makes of a leg: its claim, and the current call, whose states are in `call.ts`. A leg with a
@@ -116,6 +118,13 @@ function paid(leg: Leg, isDone: boolean): Leg {
     : { ...leg, reservation, tokensReleased: leg.tokensReleased + tokens };
 }
 
+/** Returns the leg with warnings about what publishing changes. Each code is added once, even if repeated. */
+export function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
+  const known = new Set(leg.warnings.map(({ code }) => code));
+  const added = toLegWarnings(found).filter(({ code }) => !known.has(code) && known.add(code));
+  return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
+}
+
 /** Returns the leg with the warning that its first comment is missing, or may be. */
 function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
   if (error === null) return leg;
@@ -130,7 +139,9 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   const after = { ...withCall(leg, last), ...free };
   switch (last.kind) {
     case "publish":
-      return paid(after, end.kind === "done");
+      return end.kind === "done"
+        ? withWarnings(paid(after, true), end.differences ?? [])
+        : paid(after, false);
     case "comment":
       return withCommentWarning(after, last);
     case "remove":

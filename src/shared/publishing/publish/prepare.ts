@@ -6,10 +6,9 @@ import type { Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
-import { callOf, type Leg } from "../leg.ts";
+import { callOf } from "../leg.ts";
 import { nextPollSeconds } from "../leg-times.ts";
 import { legDraft } from "../post.ts";
-import { toLegWarnings } from "../problems.ts";
 import {
   type CallWork,
   refused,
@@ -20,6 +19,7 @@ import {
   plain,
   type Step,
 } from "./call-work.ts";
+import { withWarnings } from "./leg-attempt.ts";
 import type { LegRun } from "./leg-run.ts";
 
 /** Media that is still processing after this long will not become ready. */
@@ -101,13 +101,6 @@ function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkT
       return fitted;
     },
   };
-}
-
-/** Returns the leg with warnings about what preparing changes. Each code is added once, even if repeated. */
-function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
-  const known = new Set(leg.warnings.map(({ code }) => code));
-  const added = toLegWarnings(found).filter(({ code }) => !known.has(code) && known.add(code));
-  return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
 }
 
 function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly Problem[] {

@@ -147,6 +147,8 @@ export const de: Words = {
       "{network} hat dieses Konto eingeschränkt. Melden Sie sich bei {network} an, folgen Sie den Anweisungen dort und versuchen Sie es dann hier noch einmal.",
     instance_unreachable:
       "Dieser Server ist nicht erreichbar. Prüfen Sie die Adresse. Wenn sie stimmt, versuchen Sie es in ein paar Minuten noch einmal.",
+    instance_protected:
+      "Der Schutz vor diesem Server weist andere Dienste ab. Versuchen Sie es später noch einmal oder bitten Sie die Administratoren des Servers, dessen API durchzulassen.",
     instance_unsupported:
       "Dieser Server antwortet nicht wie ein Server von {network}. Prüfen Sie die Adresse oder verwenden Sie ein Konto auf einem anderen Server.",
     access_denied:
@@ -157,6 +159,8 @@ export const de: Words = {
       "Eine Berechtigung, die zum Veröffentlichen nötig ist, wurde bei {network} nicht erteilt. Beginnen Sie noch einmal und lassen Sie alles ausgewählt.",
     rate_limited:
       "Bei {network} gab es zu viele Versuche. Warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.",
+    service_limited:
+      "Der Dienst, der Sie hierher geschickt hat, kann bei {network} heute keine weiteren Konten verbinden. An Ihrem Konto liegt es nicht. Versuchen Sie es morgen noch einmal.",
     network_unavailable:
       "{network} antwortet im Moment nicht. Versuchen Sie es in ein paar Minuten noch einmal.",
     account_kind_unsupported:

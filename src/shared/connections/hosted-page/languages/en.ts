@@ -147,6 +147,8 @@ export const en = {
       "{network} has restricted this account. Log in to {network} and follow the instructions there, then come back and try again.",
     instance_unreachable:
       "This server could not be reached. Check the address. If it is correct, try again in a few minutes.",
+    instance_protected:
+      "The protection in front of this server turns other services away. Try again later, or ask the server’s administrator to let its API through.",
     instance_unsupported:
       "This server does not answer the way {network} servers do. Check the address, or use an account on another server.",
     access_denied: "You did not give permission at {network}. Start again if that was a mistake.",
@@ -155,6 +157,8 @@ export const en = {
     permission_missing:
       "A permission that is needed for posting was not given at {network}. Start again and leave everything selected.",
     rate_limited: "There were too many attempts at {network}. Wait a few minutes, then try again.",
+    service_limited:
+      "The service that sent you here can’t connect more accounts at {network} today. Your account is not the cause. Try again tomorrow.",
     network_unavailable: "{network} is not answering at the moment. Try again in a few minutes.",
     account_kind_unsupported:
       "{network} does not let other services publish for this kind of account. Switch to a professional account in the settings of {network}, then come back and try again.",

@@ -147,6 +147,8 @@ export const es: Words = {
       "{network} ha restringido esta cuenta. Inicia sesión en {network}, sigue las instrucciones y después vuelve a intentarlo aquí.",
     instance_unreachable:
       "No se ha podido acceder a este servidor. Comprueba la dirección. Si es correcta, inténtalo de nuevo en unos minutos.",
+    instance_protected:
+      "La protección de este servidor rechaza a otros servicios. Inténtalo de nuevo más tarde o pide al administrador del servidor que permita el acceso a su API.",
     instance_unsupported:
       "Este servidor no responde como un servidor de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
     access_denied: "No has dado permiso en {network}. Empieza de nuevo si fue un error.",
@@ -156,6 +158,8 @@ export const es: Words = {
       "En {network} no se ha dado un permiso necesario para publicar. Empieza de nuevo y deja todo seleccionado.",
     rate_limited:
       "Ha habido demasiados intentos en {network}. Espera unos minutos e inténtalo de nuevo.",
+    service_limited:
+      "El servicio que te envió aquí no puede conectar hoy más cuentas de {network}. Tu cuenta no es la causa. Inténtalo de nuevo mañana.",
     network_unavailable:
       "{network} no responde en este momento. Inténtalo de nuevo en unos minutos.",
     account_kind_unsupported:

@@ -147,6 +147,8 @@ export const fr: Words = {
       "{network} a restreint ce compte. Identifiez-vous sur {network} et suivez les instructions, puis réessayez ici.",
     instance_unreachable:
       "Ce serveur est injoignable. Vérifiez l’adresse. Si elle est correcte, réessayez dans quelques minutes.",
+    instance_protected:
+      "La protection de ce serveur refuse les autres services. Réessayez plus tard ou demandez à l’administrateur du serveur de laisser passer son API.",
     instance_unsupported:
       "Ce serveur ne répond pas comme un serveur {network}. Vérifiez l’adresse ou utilisez un compte sur un autre serveur.",
     access_denied:
@@ -157,6 +159,8 @@ export const fr: Words = {
       "Une autorisation nécessaire pour publier n’a pas été donnée sur {network}. Recommencez et laissez tout sélectionné.",
     rate_limited:
       "Il y a eu trop de tentatives sur {network}. Attendez quelques minutes, puis réessayez.",
+    service_limited:
+      "Le service qui vous a envoyé ici ne peut plus connecter de compte {network} aujourd’hui. Votre compte n’y est pour rien. Réessayez demain.",
     network_unavailable: "{network} ne répond pas pour le moment. Réessayez dans quelques minutes.",
     account_kind_unsupported:
       "{network} ne permet pas à d’autres services de publier sur ce type de compte. Passez à un compte professionnel dans les paramètres de {network}, puis réessayez ici.",

@@ -147,6 +147,8 @@ export const pt: Words = {
       "{network} restringiu esta conta. Entre no {network}, siga as instruções e depois volte e tente de novo.",
     instance_unreachable:
       "Não foi possível acessar este servidor. Verifique o endereço. Se estiver certo, tente de novo em alguns minutos.",
+    instance_protected:
+      "A proteção deste servidor recusa outros serviços. Tente de novo mais tarde ou peça ao administrador do servidor que libere a API.",
     instance_unsupported:
       "Este servidor não responde como um servidor do {network}. Verifique o endereço ou use uma conta em outro servidor.",
     access_denied: "Você não deu permissão no {network}. Comece de novo se foi um engano.",
@@ -155,6 +157,8 @@ export const pt: Words = {
     permission_missing:
       "Uma permissão necessária para publicar não foi dada no {network}. Comece de novo e deixe tudo selecionado.",
     rate_limited: "Houve tentativas demais no {network}. Espere alguns minutos e tente de novo.",
+    service_limited:
+      "O serviço que enviou você para cá não pode conectar mais contas do {network} hoje. A causa não é a sua conta. Tente de novo amanhã.",
     network_unavailable:
       "{network} não está respondendo no momento. Tente de novo em alguns minutos.",
     account_kind_unsupported:
