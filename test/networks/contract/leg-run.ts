@@ -218,7 +218,8 @@ export function expectTruth({ leg, post, paid, visible, told }: LegRun, where: s
   }
   const { code, message, remediation } = leg.error ?? { code: "", message: "", remediation: "" };
   // A limit on calls is no quota of posts, and says so.
-  const isOfCalls = code === "quota_exceeded" && message.startsWith("The network takes no more calls");
+  const isOfCalls =
+    code === "quota_exceeded" && message.startsWith("The network takes no more calls");
   const own = isOfCalls ? message : LEG_ERRORS[code as LegErrorCode].message;
   expect([where, message]).toEqual([where, own]);
   // A signal may have a way out of its own.

@@ -157,7 +157,7 @@ export function waitSeconds(
  * Turns a long wait into `quota_exceeded`, because the account's allowance is used up and no earlier attempt can
  * succeed.
  */
-export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
+function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
   return isLongWait(row, seconds) ? { ...row, code: "quota_exceeded", effect: "refuse" } : row;
 }
 
