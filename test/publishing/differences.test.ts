@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { publisherOf, unique } from "../setup/publisher.ts";
+import { forFile } from "../setup/for-file.ts";
+import { aLinkedOwner, openWholeWorld } from "../upkeep/accounts.ts";
+import { answer } from "../networks/scripted-tools.ts";
+
+const world = forFile(() => openWholeWorld());
+
+test("a leg warns of a post that the server published without its files", async () => {
+  const { owner } = await aLinkedOwner(world, "mastodon");
+  world.intercept(async (request, send) => {
+    const made = await send(request);
+    if (request.method !== "POST" || !request.url.endsWith("/api/v1/statuses")) return made;
+    return answer(made.status, { ...(made.json() as object), media_attachments: [] });
+  });
+  const publisher = publisherOf(world.relay, owner.application, owner.profileId);
+  const { id } = await publisher.accept({
+    text: unique("Without its picture"),
+    platforms: ["mastodon"],
+    mediaUrls: ["https://media.sandbox.test/photo.jpg"],
+  });
+  await world.relay.drain();
+  const [leg] = (await publisher.read(id)).legs;
+  expect(leg.status).toBe("succeeded");
+  expect(leg.warnings).toContainEqual({
+    code: "mastodon.media.missing",
+    message: "The server published the post without some of its media files.",
+  });
+});
