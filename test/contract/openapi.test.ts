@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { WARNING_CODES } from "../../src/shared/networks/contract/errors.ts";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -260,7 +261,7 @@ describe("what generators make of it", () => {
     expect(places(isMixed)).toEqual([]);
     expect(document.components.schemas["FindingCode"]?.enum).toEqual([
       ...(document.components.schemas["LegErrorCode"]?.enum ?? []),
-      "alt_text_shortened",
+      ...WARNING_CODES,
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { multipartWithFile } from "../../src/shared/networks/mastodon/upload-form.ts";
+import { multipartWithFile } from "../../src/shared/networks/contract/multipart.ts";
 import { createOutbound } from "../../src/shared/runtime/outbound.ts";
 
 /** A process of its own that passes a file on, from its server to a network, and tells how much memory that took. */

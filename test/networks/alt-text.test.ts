@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { toLegWarnings } from "../../src/shared/publishing/problems.ts";
-import { withShortAltTexts } from "../../src/shared/networks/contract/alt-text.ts";
+import { readableAltText, withShortAltTexts } from "../../src/shared/networks/contract/alt-text.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { draft } from "./drafts.ts";
@@ -36,6 +36,35 @@ describe.each(NETWORK_NAMES)("alternative texts at %s", (name) => {
     expect(cut?.altText?.length).toBeGreaterThan(max - 6);
     expect(cut?.altText?.length).toBeLessThanOrEqual(max);
   });
+});
+
+test.each([
+  ["Japanese", `店の写真： ${"今日は朝から雨が降っていて、".repeat(160)}`],
+  ["Thai", `ภาพหน้าร้าน ${"วันนี้ฝนตกตั้งแต่เช้าและลูกค้าเข้ามาดื่มกาแฟ".repeat(60)}`],
+  ["families of emoji", `A crowd: ${"👩‍👩‍👧".repeat(300)}`],
+  ["one long word", `See ${"x".repeat(3_000)}`],
+])("a text in %s is cut near the limit, and never within a letter", (_script, altText) => {
+  const cut = withShortAltTexts(described(altText), 1_000).media[0]?.altText ?? "";
+  expect(cut.length).toBeLessThanOrEqual(1_000);
+  expect(cut.length).toBeGreaterThan(950);
+  expect(cut.endsWith("…")).toBe(true);
+  const letters = (text: string) =>
+    Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+  const kept = letters(cut.slice(0, -1));
+  expect(letters(altText).slice(0, kept.length)).toEqual(kept);
+});
+
+test.each<[string, string | null]>([
+  ["   ", null],
+  ["\n", null],
+  ["\u200b", null],
+  ["\u3164\u2800", null],
+  ["", null],
+  [" A loaf of bread \n", "A loaf of bread"],
+  ["\u200bA loaf\r\nof bread\ufeff", "A loaf\nof bread"],
+  ["👩‍👩‍👧", "👩‍👩‍👧"],
+])("the alternative text %j is published as %j", (given, published) => {
+  expect(readableAltText(given)).toBe(published);
 });
 
 test("a server's own limit holds instead of Mastodon's", () => {

@@ -63,7 +63,7 @@ describe("preparing a Bluesky post", () => {
     const again = scriptedTools();
     expect(
       await bluesky.calls.publish.prepare(leg(draft, { remote: outcome.remote }), again),
-    ).toEqual(outcome);
+    ).toEqual({ kind: "ready", remote: outcome.remote });
     expect(again.calls).toEqual([]);
   });
 
@@ -319,6 +319,73 @@ describe("a Bluesky link card", () => {
       },
     );
     expect(external(record)).toMatchObject({ uri: "https://example.com/post", title: "A post" });
+  });
+
+  test.each([
+    ["a name that looks like a link", "I rewrote README.md, see https://example.com/post"],
+    ["a link without a card", "https://example.com/none and https://example.com/post"],
+    ["a link by http", "http://example.com/post"],
+  ])("a Bluesky link card is that of the real link after %s", async (_what, written) => {
+    const http = {
+      [PAGE]: page,
+      "GET https://README.md": lost,
+      "GET https://example.com/none": answer(404, ""),
+      ...upload,
+    };
+    const record = await preparedRecord({ text: written }, { http, media: { [THUMB]: image() } });
+    expect(external(record)).toMatchObject({ title: "A post", thumb: { size: 7 } });
+  });
+
+  test("asks no more than four links for a card, and says that there is none", async () => {
+    const many = [1, 2, 3, 4, 5].map((number) => `https://example.com/${number}`);
+    const http = Object.fromEntries(many.map((url) => [`GET ${url}`, answer(404, "")]));
+    const tools = scriptedTools({ http });
+    expect(await bluesky.calls.publish.prepare(leg({ text: many.join(" ") }), tools)).toMatchObject(
+      { kind: "ready", warnings: ["bluesky.linkCard.unread"] },
+    );
+    expect(tools.calls).toHaveLength(4);
+  });
+
+  test("shows the first of the page's pictures that can be used, also one by http", async () => {
+    const pictures = ["/a.svg", "http://example.com/b.png"]
+      .map((url) => `<meta property="og:image" content="${url}">`)
+      .join("");
+    const several = answer(200, `<title>T</title>${pictures}`, { "content-type": "text/html" });
+    const record = await preparedRecord(
+      { text },
+      {
+        http: { [PAGE]: several, ...upload },
+        media: {
+          "https://example.com/a.svg": image({ contentType: "image/svg+xml" }),
+          "https://example.com/b.png": image({ contentType: "image/png" }),
+        },
+      },
+    );
+    expect(external(record)).toMatchObject({ thumb: { mimeType: "image/png" } });
+  });
+
+  test("says that the page's picture is missing, and that a mention names nobody", async () => {
+    const http = {
+      [PAGE]: page,
+      [RESOLVE]: answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" }),
+      "GET https://nobody.test/.well-known/atproto-did": lost,
+    };
+    const media = { [THUMB]: new MediaFailure("media_unreachable", "404") };
+    const outcome = await bluesky.calls.publish.prepare(
+      leg({ text: `${text} @nobody.test` }),
+      scriptedTools({ http, media }),
+    );
+    expect(outcome).toMatchObject({
+      kind: "ready",
+      warnings: ["bluesky.linkCard.picture", "bluesky.text.mention"],
+    });
+  });
+
+  test("encodes the address of a card that has spaces or other scripts", async () => {
+    const linkCard = { url: "https://pages.example.com/price list ä.html", title: "Prices" };
+    expect(external(await preparedRecord({ options: { linkCard } }))).toMatchObject({
+      uri: "https://pages.example.com/price%20list%20%C3%A4.html",
+    });
   });
 
   test.each([

@@ -1,4 +1,7 @@
 import * as fc from "fast-check";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { shownText } from "../../src/shared/networks/bluesky/short-links.ts";
+import { draft } from "./drafts.ts";
 import { describe, expect, test } from "vitest";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { timestampId, begin } from "../../src/shared/networks/bluesky/state.ts";
@@ -57,6 +60,19 @@ describe("facets", () => {
     ["https://", []],
     ["https://)", []],
     ["xhttps://example.com", []],
+    ["pages.example.com's new look", ["link pages.example.com → https://pages.example.com"]],
+    [
+      "https://pages.example.com’s new look",
+      ["link https://pages.example.com → https://pages.example.com"],
+    ],
+    [
+      "https://example.com/it's?q=a'b here",
+      ["link https://example.com/it's?q=a'b → https://example.com/it's?q=a'b"],
+    ],
+    ["example.com:8443/a", ["link example.com:8443/a → https://example.com:8443/a"]],
+    ["example.com:great", ["link example.com → https://example.com"]],
+    ["https://bücher.example/ä", ["link https://bücher.example/ä → https://bücher.example/ä"]],
+    ["https://example.com、次", ["link https://example.com → https://example.com"]],
   ])("link what is a link in %j", (text, expected) => {
     expect(found(text)).toEqual(expected);
   });
@@ -161,5 +177,42 @@ describe("a record key", () => {
     expect(first.rkey).toMatch(/^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/);
     const keys = Array.from({ length: 50 }, (_, index) => begin({ key: `leg-${index}`, now }).rkey);
     expect(new Set(keys).size).toBe(50);
+  });
+});
+
+describe("a text that is too long with its links", () => {
+  const link = `https://pages.example.com/plain?${"utm_campaign=autumn&".repeat(9)}`;
+  const text = `Ä ${"word ".repeat(40)}${link} #end`;
+  const bluesky = networkOf("bluesky");
+
+  test("shows them as the network's app does, and they lead to the whole address", () => {
+    const shown = shownText(text);
+    expect(shown.text).toBe(`Ä ${"word ".repeat(40)}pages.example.com/plain?utm_ca… #end`);
+    const facets = facetsOf(shown.text, shown.stretches, new Map());
+    const covered = facets.map(({ index, features }) => [
+      Buffer.from(shown.text).subarray(index.byteStart, index.byteEnd).toString(),
+      features[0]["uri"] ?? features[0]["tag"],
+    ]);
+    expect(covered).toEqual([
+      ["pages.example.com/plain?utm_ca…", link],
+      ["#end", "end"],
+    ]);
+  });
+
+  test("is counted as it is shown, with a warning", () => {
+    const { usedCharacters } = bluesky.measure(draft({ text }), {});
+    expect(usedCharacters).toBe(countGraphemes(shownText(text).text));
+    expect(usedCharacters).toBeLessThan(300);
+    expect(bluesky.check(draft({ text }), {})).toMatchObject([
+      { severity: "warning", code: "text_shortened", rule: "bluesky.text.links", field: "text" },
+    ]);
+  });
+
+  test("is refused if it is too long all the same, and one that fits stays as it is", () => {
+    const rulesOf = (long: string) =>
+      bluesky.check(draft({ text: long }), {}).map(({ rule }) => rule);
+    expect(rulesOf(`${"x".repeat(300)} ${link}`)).toEqual(["bluesky.text.graphemes"]);
+    const short = `See ${link}`;
+    expect(shownText(short)).toMatchObject({ text: short, isShortened: false });
   });
 });

@@ -4,7 +4,16 @@ import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/d
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { type FetchedMedia, MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
-import { type Script, NOW, answer, image, lost, opened, sentJson } from "./scripted-tools.ts";
+import {
+  type Script,
+  NOW,
+  answer,
+  image,
+  lost,
+  opened,
+  sentJson,
+  sentMultipart,
+} from "./scripted-tools.ts";
 import {
   CLIP,
   FILE,
@@ -64,8 +73,7 @@ describe("preparing photos for Facebook", () => {
     used.fitImage = () =>
       Promise.resolve({ ...image({ contentType: "image/png" }), repairs: ["converted"] });
     await facebook.calls.publish.prepare(leg({ media: [{ url: FILE, altText: "A lake" }] }), used);
-    // Safe: a photo is uploaded as a form.
-    expect(Object.fromEntries(used.calls[0]?.body as FormData)).toEqual({
+    expect(Object.fromEntries(await sentMultipart(used.calls[0]))).toEqual({
       published: "false",
       alt_text_custom: "A lake",
       appsecret_proof: proof("page-token"),

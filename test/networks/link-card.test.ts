@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { pageCard as cardOf } from "../../src/shared/networks/bluesky/page-card.ts";
+import { readPageCard } from "../../src/shared/networks/bluesky/page-card.ts";
 import { fetchPageCard } from "../../src/shared/networks/bluesky/link-card.ts";
 import { answer, scriptedTools } from "./scripted-tools.ts";
 
 const PAGE = "https://example.com/blog/post";
 
 const pageCard = (html: string | Uint8Array, url: string, contentType = "text/html") =>
-  cardOf({ url, contentType, body: Buffer.from(html) });
+  readPageCard({ url, contentType, body: Buffer.from(html) }).card;
 
 const titleOf = (html: string | Uint8Array, contentType?: string) =>
   pageCard(html, PAGE, contentType)?.title;
@@ -21,30 +21,49 @@ describe("a page's card", () => {
     expect(pageCard(html, PAGE)).toEqual({
       title: `Tom & Jerry's "day"`,
       description: "About it",
-      imageUrl: "https://example.com/pictures/a.jpg",
+      imageUrls: ["https://example.com/pictures/a.jpg"],
     });
   });
 
   test.each([
-    ["<title>Only\n a title</title>", { title: "Only a title", description: "", imageUrl: null }],
-    ['<meta name="twitter:title" content="T">', { title: "T", description: "", imageUrl: null }],
+    ["<title>Only\n a title</title>", { title: "Only a title", description: "", imageUrls: [] }],
+    ['<meta name="twitter:title" content="T">', { title: "T", description: "", imageUrls: [] }],
     [
       '<title>T</title><meta property="og:image" content="javascript:alert(1)">',
-      { title: "T", description: "", imageUrl: null },
+      { title: "T", description: "", imageUrls: [] },
     ],
     [
       '<meta property="og:title" content="First"><meta property="og:title" content="Second">',
-      { title: "First", description: "", imageUrl: null },
+      { title: "First", description: "", imageUrls: [] },
     ],
     [
       '<meta property="og:title" content="a > b">',
-      { title: "a > b", description: "", imageUrl: null },
+      { title: "a > b", description: "", imageUrls: [] },
     ],
     ['<meta property="og:title" content="">', undefined],
     ["<p>no head at all</p>", undefined],
     ["", undefined],
   ])("a page's card of %j is %j", (html, card) => {
     expect(pageCard(html, PAGE)).toEqual(card);
+  });
+
+  test("a page's card has the pictures that the page names, in its order and without repeats", () => {
+    const html = `<title>T</title>
+      <meta property="og:image" content="/a.jpg"><meta property="og:image" content="/b.jpg">
+      <meta name="twitter:image" content="/a.jpg"><link rel="image_src" href="/c.jpg">`;
+    expect(pageCard(html, PAGE)?.imageUrls).toEqual([
+      "https://example.com/a.jpg",
+      "https://example.com/b.jpg",
+      "https://example.com/c.jpg",
+    ]);
+  });
+
+  test.each([
+    [`<script>${"x".repeat(900_000)}</script><meta property="og:title" content="Far behind">`],
+    [`<meta property="og:title" content="\u200b"><meta name="twitter:title" content="Far behind">`],
+    [`<meta property="og:title" content=" \u3164"><meta property="og:title" content="Far behind">`],
+  ])("a page's title is found behind what is none (%#)", (html) => {
+    expect(titleOf(html)).toBe("Far behind");
   });
 
   test("a page's card is cut to what a card shows, without half characters", () => {
@@ -115,7 +134,7 @@ describe("a page's other facts", () => {
     expect(pageCard(html, PAGE)).toEqual({
       title: "T",
       description: "D",
-      imageUrl: "https://cdn.example.com/a.png",
+      imageUrls: ["https://cdn.example.com/a.png"],
     });
   });
 
@@ -130,7 +149,7 @@ describe("a page's other facts", () => {
     ["", "https://example.com/blog/a.png"],
   ])("a page's other facts have a picture relative to %j", (base, imageUrl) => {
     const html = `${base}<title>T</title><meta property="og:image" content=" a.png ">`;
-    expect(pageCard(html, PAGE)?.imageUrl).toBe(imageUrl);
+    expect(pageCard(html, PAGE)?.imageUrls[0] ?? null).toBe(imageUrl);
   });
 
   const [good, other] = ["https://cdn.example.com/a.png", "https://cdn.example.com/b.png"];
@@ -152,7 +171,7 @@ describe("a page's other facts", () => {
     ],
     [`<meta itemprop="image"><link rel="image_src">`, null],
   ])("a page's other facts have the picture of %j", (html, imageUrl) => {
-    expect(pageCard(`<title>T</title>${html}`, PAGE)?.imageUrl).toBe(imageUrl);
+    expect(pageCard(`<title>T</title>${html}`, PAGE)?.imageUrls[0] ?? null).toBe(imageUrl);
   });
 });
 
@@ -192,6 +211,12 @@ describe("a page's encoding", () => {
       "unknown header, then meta",
       around("<meta charset=windows-1251>", cyrillic),
       "text/html; charset=unheard-of",
+      "Привет",
+    ],
+    [
+      "unknown meta, then another",
+      around("<meta charset=unheard-of><meta charset=windows-1251>", cyrillic),
+      "text/html",
       "Привет",
     ],
     [
@@ -273,7 +298,7 @@ describe("a page behind a link", () => {
     });
     expect(await fetchPageCard("https://example.com/0", tools)).toMatchObject({
       title: "T",
-      imageUrl: "https://example.com/b%C3%BCcher/a.png",
+      imageUrls: ["https://example.com/b%C3%BCcher/a.png"],
     });
   });
 
@@ -288,5 +313,75 @@ describe("a page behind a link", () => {
   ])("a page behind a link has a card: %s", async (_what, reply, isCard) => {
     const tools = scriptedTools({ http: { [at("/0")]: reply } });
     expect((await fetchPageCard("https://example.com/0", tools)) !== undefined).toBe(isCard);
+  });
+
+  const titled = (title: string) => answer(200, `<title>${title}</title>`, html);
+
+  test("a page behind a link is asked for by https, wherever the link leads", async () => {
+    const tools = scriptedTools({
+      http: {
+        [at("/old")]: answer(301, "", { location: "http://example.com/new" }),
+        [at("/new")]: titled("New"),
+      },
+    });
+    expect(await fetchPageCard("http://example.com/old", tools)).toMatchObject({ title: "New" });
+  });
+
+  test("a page behind a link may send readers on by a tag", async () => {
+    const refresh = (to: string) =>
+      answer(
+        200,
+        `<title>Redirecting…</title><meta http-equiv=refresh content="0; url=${to}">`,
+        html,
+      );
+    const tools = scriptedTools({
+      http: { [at("/0")]: refresh("/1"), [at("/1")]: titled("There"), [at("/2")]: refresh("/2") },
+    });
+    expect(await fetchPageCard("https://example.com/0", tools)).toMatchObject({ title: "There" });
+    expect(await fetchPageCard("https://example.com/2", tools)).toMatchObject({
+      title: "Redirecting…",
+    });
+  });
+
+  test.each([
+    ["https://consent.example.com/m", false],
+    ["https://id.example.net/start?continue=https%3A%2F%2Fexample.com%2F0%3Fa%3D1", false],
+    ["https://example.com/user/login?x=1", false],
+    ["https://example.com/hold?next=%2F0", false],
+    ["https://www.example.com/0", true],
+    ["https://example.com/new?from=%2F0", true],
+    ["https://example.com/blog/login-made-easy", true],
+  ])(
+    "a page that stands before the one of a link has no card: %s (%s)",
+    async (location, isCard) => {
+      const tools = scriptedTools({
+        http: {
+          [at("/0")]: answer(302, "", { location }),
+          [`GET ${location.split("?", 1)[0] ?? ""}`]: titled("Before you continue"),
+        },
+      });
+      expect((await fetchPageCard("https://example.com/0", tools)) !== undefined).toBe(isCard);
+    },
+  );
+
+  test("a film behind a page of consent is described by its site", async () => {
+    const consent = "https://consent.youtube.com/m";
+    const film = {
+      title: "Baking bread",
+      author_name: "A baker",
+      thumbnail_url: "https://i.ytimg.com/vi/1/hq.jpg",
+    };
+    const tools = scriptedTools({
+      http: {
+        "GET https://www.youtube.com/watch": answer(302, "", { location: consent }),
+        [`GET ${consent}`]: titled("Before you continue to YouTube"),
+        "GET https://www.youtube.com/oembed": answer(200, film),
+      },
+    });
+    expect(await fetchPageCard("https://www.youtube.com/watch?v=1", tools)).toEqual({
+      title: "Baking bread",
+      description: "A baker",
+      imageUrls: ["https://i.ytimg.com/vi/1/hq.jpg"],
+    });
   });
 });

@@ -13,6 +13,7 @@ import {
   image,
   lost,
   scriptedTools,
+  sentMultipart,
 } from "./scripted-tools.ts";
 import { FILE, LOOK, ORIGIN, begun, credentials, leg, uploaded } from "./mastodon-script.ts";
 
@@ -39,7 +40,7 @@ describe("preparing a Mastodon post", () => {
   });
 
   test("uploads each file once, with its description, in the order of the draft", async () => {
-    const sent: FormData[] = [];
+    const requests: HttpRequest[] = [];
     const tools = scriptedTools({
       media: {
         [FILE]: image(),
@@ -47,8 +48,8 @@ describe("preparing a Mastodon post", () => {
       },
       http: {
         [MEDIA]: (request: HttpRequest) => {
-          if (request.body instanceof FormData) sent.push(request.body);
-          return answer(200, { id: String(sent.length) });
+          requests.push(request);
+          return answer(200, { id: String(requests.length) });
         },
       },
     });
@@ -60,6 +61,7 @@ describe("preparing a Mastodon post", () => {
     const outcome = await mastodon.calls.publish.prepare(leg({ media, options }), tools);
     const remote = { ...uploaded("1", "2"), keepsKeys: true };
     expect(outcome).toEqual({ kind: "ready", remote });
+    const sent = await Promise.all(requests.map(sentMultipart));
     expect(sent.map((form) => form.get("focus"))).toEqual(["-0.5,1", null]);
     expect(sent[0]?.get("description")).toBe("A cat");
     expect(sent[1]?.has("description")).toBe(false);
@@ -77,6 +79,19 @@ describe("preparing a Mastodon post", () => {
       await mastodon.calls.publish.prepare(leg({ media }, { remote: outcome.remote }), again),
     ).toEqual(outcome);
     expect(again.calls).toEqual([]);
+  });
+
+  test("sends an alternative text of many lines in as many characters as it has", async () => {
+    const altText = "A line of the menu.\n".repeat(75).trim();
+    const requests: HttpRequest[] = [];
+    const http = {
+      [MEDIA]: (request: HttpRequest) => {
+        requests.push(request);
+        return answer(200, { id: "1" });
+      },
+    };
+    await prepare({ media: both, http }, {}, { media: [{ url: FILE, altText }] });
+    expect((await sentMultipart(requests[0])).get("description")).toBe(altText);
   });
 
   test("looks once per step at a file that the server still works on", async () => {

@@ -61,7 +61,7 @@ async function send(sandbox: Sandbox, request: HttpRequest): Promise<Response> {
   const { host, pathname, search } = new URL(request.url);
   const { body } = request;
   const isStreamed = typeof body === "object" && "chunks" in body;
-  const sent = isStreamed ? await wholeOf(body.chunks()) : (body as string | FormData | undefined);
+  const sent = isStreamed ? await wholeOf(body.chunks()) : (body as string | undefined);
   return await fetch(sandbox.url + pathname + search, {
     method: request.method,
     redirect: "manual",

@@ -187,6 +187,12 @@ export async function sentBytes(request: HttpRequest | undefined): Promise<Buffe
   return Buffer.concat(parts);
 }
 
+/** The fields of the request's multipart form, as a server reads them. */
+export async function sentMultipart(request: HttpRequest | undefined): Promise<FormData> {
+  const headers = { "content-type": request?.headers?.["content-type"] ?? "" };
+  return await new Response(new Uint8Array(await sentBytes(request)), { headers }).formData();
+}
+
 /** What the request's length is told to be. */
 export function sentSize({ body }: HttpRequest): number {
   if (body instanceof Uint8Array) return body.byteLength;

@@ -1,3 +1,4 @@
+import { multipartWithFile } from "../../src/shared/networks/contract/multipart.ts";
 import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -228,14 +229,16 @@ describe("a call", () => {
   });
 
   test("a call with a form sends its fields and files with an exact length", async () => {
-    const form = new FormData();
-    form.append("description", "Ein Foto ✓");
-    form.append("file", new File(["bytes"], "photo.jpg", { type: "image/jpeg" }));
-    await get("https://api.example.test/", { method: "POST", body: form });
+    const file = { name: "file", filename: "photo.jpg", contentType: "image/jpeg" };
+    const form = multipartWithFile(
+      { description: "Ein Foto ✓\nin zwei Zeilen" },
+      { ...file, body: Buffer.from("bytes") },
+    );
+    await get("https://api.example.test/", { method: "POST", ...form });
     expect(seen?.headers["content-type"]).toMatch(/^multipart\/form-data; boundary=/);
     expect(Number(seen?.headers["content-length"])).toBe(Buffer.byteLength(seen?.body ?? ""));
     expect(seen?.body).toContain('filename="photo.jpg"');
-    expect(seen?.body).toContain("Ein Foto ✓");
+    expect(seen?.body).toContain("Ein Foto ✓\nin zwei Zeilen\r\n--");
   });
 
   test.each<[string, Partial<HttpRequest>, HttpFailure["delivery"], HttpFailure["reason"]]>([

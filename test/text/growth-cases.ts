@@ -21,7 +21,7 @@ import { misreadAddress } from "../../src/shared/runtime/web-address.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
-import { pageCard } from "../../src/shared/networks/bluesky/page-card.ts";
+import { readPageCard } from "../../src/shared/networks/bluesky/page-card.ts";
 import { isHtml, noteOf, waitSeconds } from "../../src/shared/networks/contract/answers.ts";
 import {
   countGraphemes,
@@ -165,6 +165,8 @@ const ERROR_PATTERNS: Partial<Record<keyof typeof classifiers, readonly string[]
   bluesky: [
     "networks/bluesky/errors.ts: could not find blob|blob",
     "networks/bluesky/errors.ts: grapheme|too (?:big|long",
+    "networks/bluesky/errors.ts: record:.*\\bthumb\\b",
+    "networks/bluesky/errors.ts: record:.*\\bexternal\\b",
     "networks/bluesky/errors.ts: record:.*\\b(?:embed|imag",
     "networks/bluesky/errors.ts: record:.*\\b(?:text|facet",
   ],
@@ -301,7 +303,7 @@ const ANSWERS: readonly GrowthCase[] = [
   {
     name: "the card of a page",
     look: (text) =>
-      pageCard({
+      readPageCard({
         url: "https://a.example/",
         contentType: "text/html",
         body: Buffer.from(text),

@@ -1,4 +1,4 @@
-import { withoutMarks } from "../networks/contract/text.ts";
+import { isBlank, shortenedText, withoutMarks } from "../networks/contract/text.ts";
 
 const LENGTH_MAX = 60;
 /**
@@ -18,9 +18,5 @@ export function quotable(text: string): string | undefined {
   // Checked in the form that is shown, because characters that are removed could have split an address.
   const shown = withoutMarks(text.replace(/\s+/g, " ")).trim();
   if (!PLAIN.test(shown) || PHONE_NUMBER.test(shown)) return undefined;
-  const characters = Array.from(shown);
-  if (characters.length === 0) return undefined;
-  return characters.length <= LENGTH_MAX
-    ? characters.join("")
-    : `${characters.slice(0, LENGTH_MAX - 1).join("")}…`;
+  return isBlank(shown) ? undefined : shortenedText(shown, LENGTH_MAX);
 }

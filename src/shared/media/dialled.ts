@@ -1,5 +1,6 @@
 import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
 import { type Arrived, follow } from "../networks/contract/redirects.ts";
+import { overHttps } from "../networks/contract/web-address.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
@@ -38,7 +39,7 @@ export async function openResponse(
   try {
     arrived = await follow(
       request.url,
-      (url) => dialler.open({ ...request, url }),
+      (url) => dialler.open({ ...request, url: overHttps(url) }),
       (answer) => answer.cancel(),
     );
   } catch (error) {

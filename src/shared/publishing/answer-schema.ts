@@ -79,7 +79,9 @@ const leg = shape(() =>
       retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
       warnings: z
         .array(z.strictObject({ code: z.string(), message: z.string() }))
-        .describe("Differences from what was given. `code`: `alt_text_shortened`, or a rule."),
+        .describe(
+          "Differences from what was given. `code`: a `FindingCode` that only warns, or a rule.",
+        ),
       tokensCharged: count(),
       firstComment: firstComment().nullable().describe("Null when none was requested."),
       removal: removal().nullable().describe("The latest one. Null when none was requested."),
@@ -128,7 +130,7 @@ const findingCode = shape(() =>
   z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
     id: "FindingCode",
     description:
-      "A code of `LegErrorCode`, with the same meaning, or `alt_text_shortened`: a warning that the alternative text is cut after a word.",
+      "A code of `LegErrorCode`, with the same meaning, or one that only warns: `alt_text_shortened`, `text_shortened`, `link_card_skipped` (the link card is left out), `thumbnail_failed` (its picture is left out).",
   }),
 );
 

@@ -1,4 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
+import { readableAltText } from "../networks/contract/alt-text.ts";
 import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Wake } from "../wake/wake.ts";
@@ -35,7 +36,7 @@ export function legDraft(draft: Draft, network: NetworkName): LegDraft {
   const altTexts = own.altTexts ?? (own.mediaUrls === undefined ? draft.altTexts : []);
   return {
     text: own.text ?? draft.text,
-    media: urls.map((url, index) => ({ url, altText: altTexts[index] ?? null })),
+    media: urls.map((url, index) => ({ url, altText: readableAltText(altTexts[index] ?? null) })),
     options,
   };
 }

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | FormData | StreamedBody;
+  readonly body?: string | Uint8Array | StreamedBody;
   /** Time limit of the whole call. The default is the network timeout of the settings. */
   readonly timeoutMs?: number;
   /** Maximum size of the answer. The default is 1 MiB. */

@@ -173,15 +173,3 @@ export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
     cancel: () => void body.destroy(),
   };
 }
-
-/** Copies a form into the client library's own class, for which it sends an exact Content-Length. */
-export function copyForm<Form extends { append(name: string, value: never, file?: string): void }>(
-  from: FormData,
-  to: Form,
-): Form {
-  for (const [name, value] of from.entries()) {
-    if (typeof value === "string") to.append(name, value as never);
-    else to.append(name, value as never, value.name);
-  }
-  return to;
-}

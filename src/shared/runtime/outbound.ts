@@ -4,7 +4,6 @@ import { checkedConnector } from "./checked-connector.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse, OWN_HOSTS } from "./http-call.ts";
 import { createNames, type Names, type NamesConfig } from "./names.ts";
 import {
-  copyForm,
   readResponse,
   SentBody,
   toFailure,
@@ -289,10 +288,7 @@ export function createOutbound(config: OutboundConfig, names = createNames(confi
     const dispatcher = await agents.of(owner);
     const { default: undici } = await import("undici");
     const sent = new SentBody(request.body);
-    const body =
-      request.body instanceof FormData
-        ? copyForm(request.body, new undici.FormData())
-        : sent.toBody();
+    const body = sent.toBody();
     try {
       return await undici.request(url, {
         method: request.method,

@@ -52,7 +52,10 @@ export const ERRORS = errorTable([
     /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
     unread("text_too_long"),
   ),
-  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, unread("media_rejected")),
+  // The address or the words of a link card. What is wrong with its picture is about a file.
+  invalid(/record:.*\bthumb\b/i, unread("media_rejected")),
+  invalid(/record:.*\bexternal\b/i, unread("link_rejected")),
+  invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, unread("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
   // The reference server says this about a repository, without an error name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),

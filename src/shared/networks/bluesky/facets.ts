@@ -21,9 +21,12 @@ export interface Facet {
 }
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
+/** What a host with its port and user may have. An apostrophe after it, as in "example.com's", belongs to the sentence. */
+const IN_AUTHORITY = String.raw`[\p{L}\p{M}\p{N}\u200c\u200d.:@%[\]_-]`;
+const BEHIND_HOST = String.raw`(?:[/?#]\S*)?`;
 // The form without a scheme must not continue with a letter of another script, because that would be another name.
 const LINK = new RegExp(
-  String.raw`(?<=^|[\s(])(?:(?<schemed>https?:\/\/\S+)|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])\S*)`,
+  String.raw`(?<=^|[\s(])(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
   "giu",
 );
 const MENTION = /(?<=^|[\s(])@([a-z0-9.-]*[a-z0-9])/gi;

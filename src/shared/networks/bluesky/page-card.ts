@@ -1,4 +1,5 @@
 import { Parser } from "htmlparser2";
+import { isBlank, shortenedText } from "../contract/text.ts";
 
 const TITLE_CHARACTERS_MAX = 300;
 const DESCRIPTION_CHARACTERS_MAX = 1000;
@@ -6,7 +7,8 @@ const DESCRIPTION_CHARACTERS_MAX = 1000;
 export interface PageCard {
   readonly title: string;
   readonly description: string;
-  readonly imageUrl: string | null;
+  /** Pictures in the order in which the page names them. The first one that can be used is shown. */
+  readonly imageUrls: readonly string[];
 }
 
 export interface Page {
@@ -25,30 +27,50 @@ const IMAGES = [
   "twitter:image:src",
 ];
 
-/** Returns title, description and image of a page, from its Open Graph or Twitter tags or from plain HTML. */
-export function pageCard({ url, contentType, body }: Page): PageCard | undefined {
+/** Pictures that are tried if others can't be used. */
+const IMAGES_MAX = 4;
+
+/** What a page says of itself, or to which page it sends its readers on. */
+export interface ReadPage {
+  readonly card: PageCard | undefined;
+  readonly next: string | undefined;
+}
+
+/** Reads a page's card, from its Open Graph or Twitter tags or from plain HTML. */
+export function readPageCard({ url, contentType, body }: Page): ReadPage {
   const head = readHead(body, contentType);
-  const title = tidy(firstOf(head, TITLES) ?? head.title, TITLE_CHARACTERS_MAX);
-  if (title === "") return undefined;
   const base = baseOf(head, url);
-  // A page may name an image for others that can't be fetched, such as one within the page itself.
-  const images = [...IMAGES.map((name) => head.metas.get(name)), head.picture];
-  const [image = null] = images.flatMap((address = "") => webUrl(address, base) ?? []);
+  const next = head.refresh === undefined ? undefined : webUrl(head.refresh, base);
+  const isSentOn = next !== undefined && next !== url;
+  return { card: cardOf(head, base), next: isSentOn ? next : undefined };
+}
+
+function cardOf(head: PageHead, base: string): PageCard | undefined {
+  const title = firstOf(head, TITLES) ?? head.title;
+  // A page may name pictures for others that can't be fetched, such as one within the page itself.
+  const named = [...IMAGES.flatMap((name) => head.metas.get(name) ?? []), ...head.pictures];
+  const imageUrls = named.flatMap((address) => webUrl(address, base) ?? []);
+  return shownCard({ title, description: firstOf(head, DESCRIPTIONS) ?? "", imageUrls });
+}
+
+/** Returns a card with texts as long as a card shows. Undefined without a title. */
+export function shownCard({ title, description, imageUrls }: PageCard): PageCard | undefined {
+  const shown = tidy(title, TITLE_CHARACTERS_MAX);
+  if (isBlank(shown)) return undefined;
   return {
-    title,
-    description: tidy(firstOf(head, DESCRIPTIONS) ?? "", DESCRIPTION_CHARACTERS_MAX),
-    imageUrl: image,
+    title: shown,
+    description: tidy(description, DESCRIPTION_CHARACTERS_MAX),
+    imageUrls: [...new Set(imageUrls)].slice(0, IMAGES_MAX),
   };
 }
 
+/** Returns the first content that shows something. */
 function firstOf({ metas }: PageHead, names: readonly string[]): string | undefined {
-  return names.map((name) => metas.get(name)).find((content) => content !== undefined);
+  return names.flatMap((name) => metas.get(name) ?? []).find((content) => !isBlank(content));
 }
 
 function tidy(text: string, charactersMax: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  // The cut may leave half an emoji, which would make the whole record invalid.
-  return line.slice(0, charactersMax).toWellFormed();
+  return shortenedText(text.replace(/\s+/g, " ").trim().toWellFormed(), charactersMax);
 }
 
 function baseOf({ base }: PageHead, url: string): string {
@@ -61,21 +83,25 @@ function webUrl(address: string, base: string): string | undefined {
   return url.protocol === "https:" || url.protocol === "http:" ? url.href : undefined;
 }
 
-/** What describes a page is at its start. */
-const HEAD_CHARACTERS_MAX = 300_000;
+/** How much is read to find the encoding, which is stated at the start. */
+const DECLARATION_BYTES_MAX = 300_000;
+/** Contents that are kept of one name. */
+const CONTENTS_MAX = 8;
 /** No browser nests deeper, and the parser takes the longer the deeper it is. */
 const DEPTH_MAX = 512;
 
 /** What a page says of itself. */
 interface PageHead {
   title: string;
-  /** First contents by name or property, in lower case. */
-  readonly metas: Map<string, string>;
-  /** The image as older pages name it, by `itemprop="image"` or `rel="image_src"`, or "". */
-  picture: string;
+  /** Contents by name or property, in lower case. */
+  readonly metas: Map<string, string[]>;
+  /** Images as older pages name them, by `itemprop="image"` or `rel="image_src"`. */
+  readonly pictures: string[];
+  /** The address to which the page sends its readers on. */
+  refresh?: string | undefined;
   /** What relative addresses are relative to, if the page says so. */
   base?: string | undefined;
-  /** The label of the encoding that the page states. */
+  /** The encoding that the page states. */
   charset?: string | undefined;
 }
 
@@ -85,7 +111,7 @@ type Attributes = Readonly<Record<string, string>>;
 const ASIDE: ReadonlySet<string> = new Set(["svg", "math", "template"]);
 
 function readHtml(html: string): PageHead {
-  const head: PageHead = { title: "", metas: new Map(), picture: "" };
+  const head: PageHead = { title: "", metas: new Map(), pictures: [] };
   let [depth, aside, isInTitle] = [0, 0, false];
   const parser = new Parser({
     onopentag(name, attributes) {
@@ -118,26 +144,38 @@ function take(head: PageHead, name: string, attributes: Attributes): void {
 
 function takePicture(head: PageHead, { itemprop, rel, href, content }: Attributes): void {
   const isPicture = /(?:^|\s)image(?:_src)?(?:\s|$)/i.test(`${itemprop ?? ""} ${rel ?? ""}`);
-  if (isPicture) head.picture ||= (href ?? content ?? "").trim();
+  const picture = (href ?? content ?? "").trim();
+  if (isPicture && picture !== "" && head.pictures.length < CONTENTS_MAX)
+    head.pictures.push(picture);
 }
 
 function takeMeta(head: PageHead, attributes: Attributes): void {
   // Some pages have `value` instead of `content`, which Twitter read as well.
   const { name = "", property = "", value = "", content = value } = attributes;
   const text = content.trim();
-  head.charset ??= attributes["charset"] ?? charsetIn(attributes, text);
+  // An encoding that does not exist hides none that does.
+  head.charset ??=
+    encodingOf(attributes["charset"]) ?? encodingOf(contentOf(attributes, "content-type", CHARSET));
+  head.refresh ??= contentOf(attributes, "refresh", REFRESH);
   for (const each of [name, ...property.split(/\s+/)]) {
     const key = each.trim().toLowerCase();
-    if (key !== "" && text !== "" && !head.metas.has(key)) head.metas.set(key, text);
+    if (key === "" || text === "") continue;
+    const contents = head.metas.get(key) ?? [];
+    if (contents.length < CONTENTS_MAX) head.metas.set(key, [...contents, text]);
   }
 }
 
-function charsetIn({ "http-equiv": name = "" }: Attributes, content: string): string | undefined {
-  return name.trim().toLowerCase() === "content-type" ? charsetOf(content) : undefined;
-}
+const CHARSET = /charset\s*=\s*["']?([^\s"';]+)/i;
+/** Sends readers on without asking or waiting: the page is only on the way. */
+const REFRESH = /^\s*[01](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i;
 
-function charsetOf(contentType: string): string | undefined {
-  return /charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
+/** Returns what a tag says in place of a header of this name. */
+function contentOf(
+  { "http-equiv": name = "", content = "" }: Attributes,
+  header: string,
+  pattern: RegExp,
+): string | undefined {
+  return name.trim().toLowerCase() === header ? pattern.exec(content)?.[1]?.trim() : undefined;
 }
 
 /** Returns the name of an encoding by one of its labels (Encoding Standard, 4.2). Undefined for an unknown one. */
@@ -168,9 +206,9 @@ function xmlEncodingOf(text: string): string | undefined {
 
 /** Returns the encoding that a page declares within itself (HTML Standard, 13.2.3.2). */
 function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const text = new TextDecoder("windows-1252").decode(bytes.subarray(0, HEAD_CHARACTERS_MAX));
+  const text = new TextDecoder("windows-1252").decode(bytes.subarray(0, DECLARATION_BYTES_MAX));
   const { charset } = readHtml(text);
-  const declared = encodingOf(charset) ?? encodingOf(xmlEncodingOf(text));
+  const declared = charset ?? encodingOf(xmlEncodingOf(text));
   // A page whose tags could be read is not in UTF-16, whatever it says.
   if (declared?.startsWith("utf-16") === true) return "utf-8";
   return declared === "x-user-defined" ? "windows-1252" : declared;
@@ -187,16 +225,16 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads a page's start in its encoding: by its order mark, its header, its own declaration, or its bytes (HTML
+ * Reads a page in its encoding: by its order mark, its header, its own declaration, or its bytes (HTML
  * Standard, 13.2.3). Takes linear time for any page.
  */
 function readHead(bytes: Uint8Array, contentType: string): PageHead {
   const encoding =
     markedEncoding(bytes) ??
-    encodingOf(charsetOf(contentType)) ??
+    encodingOf(CHARSET.exec(contentType)?.[1]) ??
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
   // In titles and attributes, the standard replaces null characters, at which some programs end a text.
   const html = new TextDecoder(encoding).decode(bytes).replaceAll("\0", "\ufffd");
-  return readHtml(html.slice(0, HEAD_CHARACTERS_MAX));
+  return readHtml(html);
 }

@@ -2,6 +2,7 @@ import { withFile } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import { mayStartOver, type PrepareOutcome, type Rejected } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
+import { overHttps } from "../contract/web-address.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { begin, COLLECTION, type Leg, type Remote } from "./state.ts";
 import {
@@ -16,7 +17,8 @@ import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
 import { type LinkCard, ownOptionsOf } from "./options.ts";
-import { thumbnail } from "./rules.ts";
+import { type rules, thumbnail } from "./rules.ts";
+import { shownText } from "./short-links.ts";
 import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 
 const MENTIONS_MAX = 20;
@@ -32,17 +34,18 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   if (outcome.kind !== "ready" || !leg.isUnpublished) return outcome;
   const { record, ...rest } = outcome.remote;
   const { rkey, createdAt } = begin({ key: leg.key, now: leg.tools.now() });
-  return { kind: "ready", remote: { ...rest, rkey, createdAt, record: { ...record, createdAt } } };
+  return { ...outcome, remote: { ...rest, rkey, createdAt, record: { ...record, createdAt } } };
 }
 
 type PreparedRecord =
-  { readonly kind: "ready"; readonly remote: Remote } | Exclude<PrepareOutcome, { kind: "ready" }>;
+  | { readonly kind: "ready"; readonly remote: Remote; readonly warnings?: readonly Warning[] }
+  | Exclude<PrepareOutcome, { kind: "ready" }>;
 
 async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
   const { remote, tools } = leg;
   if (remote.record !== undefined) return { kind: "ready", remote };
-  const stretches = findStretches(leg.draft.text);
-  const step = await makeEmbed(leg, stretches);
+  const { text, stretches } = shownText(leg.draft.text);
+  const step = await makeEmbed(leg);
   const { video: _, ...rest } = remote;
   if (step.kind === "waiting") {
     const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
@@ -55,20 +58,37 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
       return { kind: "processing", remote: again, pollAfterSeconds: 0 };
   }
   if (step.kind !== "made") return step;
-  const facets = facetsOf(leg.draft.text, stretches, await resolveMentions(stretches, leg));
-  return { kind: "ready", remote: { ...remote, record: postRecord(leg, facets, step.embed) } };
+  const didByHandle = await resolveMentions(stretches, leg);
+  const isUnknown = stretches.some(
+    (stretch) => stretch.kind === "mention" && !didByHandle.has(stretch.handle),
+  );
+  const shown = { text, facets: facetsOf(text, stretches, didByHandle) };
+  const warnings: readonly Warning[] = [
+    ...("warnings" in step ? step.warnings : []),
+    ...(isUnknown ? (["bluesky.text.mention"] as const) : []),
+  ];
+  return {
+    kind: "ready",
+    remote: { ...remote, record: postRecord(leg, shown, step.embed) },
+    ...(warnings.length > 0 ? { warnings } : {}),
+  };
+}
+
+interface Shown {
+  readonly text: string;
+  readonly facets: readonly Facet[];
 }
 
 function postRecord(
   { draft, remote }: Leg,
-  facets: readonly Facet[],
+  { text, facets }: Shown,
   embed: Embed | null,
 ): Record<string, unknown> {
   const { langs, labels } = ownOptionsOf(draft);
   const values = labels?.map((val) => ({ val }));
   return {
     $type: COLLECTION,
-    text: draft.text,
+    text,
     createdAt: remote.createdAt,
     ...(langs?.length ? { langs } : {}),
     ...(facets.length > 0 ? { facets } : {}),
@@ -94,33 +114,47 @@ async function resolveMentions(
   return new Map(resolved.flat());
 }
 
-type EmbedStep = VideoStep | { readonly kind: "made"; readonly embed: Embed | null };
+/** Rules about what only preparing shows. */
+type Warning = keyof typeof rules;
 
-async function makeEmbed(leg: Leg, stretches: readonly Stretch[]): Promise<EmbedStep> {
+interface MadeEmbed {
+  readonly kind: "made";
+  readonly embed: Embed | null;
+  readonly warnings: readonly Warning[];
+}
+
+type EmbedStep = VideoStep | MadeEmbed;
+
+const made = (embed: Embed | null, ...warnings: readonly Warning[]): MadeEmbed => ({
+  kind: "made",
+  embed,
+  warnings,
+});
+
+async function makeEmbed(leg: Leg): Promise<EmbedStep> {
   const { draft, remote, tools } = leg;
   if (remote.video !== undefined) return followVideo(remote.video, tools);
   if (draft.media.length > 0) {
     const files = await uploadMedia(leg, { isAgain: remote.reuploadedAt !== undefined });
     if ("failure" in files) return files;
-    if (!("file" in files)) return { kind: "made", embed: imagesEmbed(files) };
+    if (!("file" in files)) return made(imagesEmbed(files));
     const video = await bringVideo(leg, files);
     return video === "still" ? stillEmbed(leg) : video;
   }
   const { linkCard } = ownOptionsOf(draft);
-  if (linkCard === false) return { kind: "made", embed: null };
+  if (linkCard === false) return made(null);
   if (linkCard !== undefined) {
     const card = await givenCard(linkCard, leg);
-    return isFailed(card) ? card : { kind: "made", embed: card };
+    return isFailed(card) ? card : made(card);
   }
-  const link = stretches.find((stretch) => stretch.kind === "link");
-  return { kind: "made", embed: link === undefined ? null : await foundCard(link.uri, leg) };
+  return foundCard(linksOf(leg.draft.text), leg);
 }
 
 /** Embeds an animated image as its first frame, with a warning for the leg. */
 async function stillEmbed(leg: Leg): Promise<EmbedStep> {
   const files = await uploadMedia(leg, { isStill: true });
   if ("failure" in files) return files;
-  return { kind: "made", embed: "file" in files ? null : imagesEmbed(files) };
+  return made("file" in files ? null : imagesEmbed(files));
 }
 
 function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejected {
@@ -135,20 +169,47 @@ async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | R
   return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
 }
 
-/** Returns the card of a page. If the page can't be read, the post is published without it. */
-async function foundCard(url: string, leg: Leg): Promise<Embed | null> {
-  const card = await fetchPageCard(url, leg.tools);
-  if (card === undefined) return null;
-  const { title, description, imageUrl } = card;
-  const text = { url, title, description };
-  if (imageUrl === null) return cardEmbed(text, null);
-  try {
-    const thumb = await uploadThumbnail(imageUrl, leg);
-    return cardEmbed(text, "failure" in thumb ? null : thumb);
-  } catch (error) {
-    if (error instanceof MediaFailure || error instanceof HttpFailure) return cardEmbed(text, null);
-    throw error;
+/** How many links are asked for a card, and for how long: each of them may be slow. */
+const LINKS_MAX = 4;
+const LINKS_MS = 16_000;
+
+/** Returns the addresses of a text's links, those with a scheme first: `README.md` may only look like one. */
+function linksOf(text: string): readonly string[] {
+  const links = findStretches(text).filter((stretch) => stretch.kind === "link");
+  const isWritten = ({ uri, start, end }: (typeof links)[number]) => uri === text.slice(start, end);
+  const ordered = [...links.filter(isWritten), ...links.filter((link) => !isWritten(link))];
+  return [...new Set(ordered.map(({ uri }) => uri))];
+}
+
+/** Makes the card of the first link that has one. Without any, the post is published without a card. */
+async function foundCard(links: readonly string[], leg: Leg): Promise<MadeEmbed> {
+  const { tools } = leg;
+  const until = tools.now().getTime() + LINKS_MS;
+  for (const url of links.slice(0, LINKS_MAX)) {
+    const card = await fetchPageCard(url, tools);
+    if (card !== undefined) {
+      const { title, description, imageUrls } = card;
+      const thumb = await firstThumbnail(imageUrls, leg);
+      const isLost = thumb === null && imageUrls.length > 0;
+      const embed = cardEmbed({ url, title, description }, thumb);
+      return made(embed, ...(isLost ? (["bluesky.linkCard.picture"] as const) : []));
+    }
+    if (tools.now().getTime() >= until) break;
   }
+  return made(null, ...(links.length > 0 ? (["bluesky.linkCard.unread"] as const) : []));
+}
+
+/** Uploads the first of a page's pictures that can be used. */
+async function firstThumbnail(urls: readonly string[], leg: Leg): Promise<Blob | null> {
+  for (const url of urls) {
+    try {
+      const thumb = await uploadThumbnail(overHttps(url), leg);
+      if (!("failure" in thumb)) return thumb;
+    } catch (error) {
+      if (!(error instanceof MediaFailure || error instanceof HttpFailure)) throw error;
+    }
+  }
+  return null;
 }
 
 async function uploadThumbnail(url: string, leg: Leg): Promise<Blob | TryLater | Rejected> {

@@ -7,20 +7,21 @@ import type { ImageTarget, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import { countGraphemes } from "../contract/text.ts";
+import { countGraphemes, isBlank } from "../contract/text.ts";
 import { ownOptionsOf } from "./options.ts";
+import { BYTES_MAX, fits, GRAPHEMES_MAX, shownText } from "./short-links.ts";
 
 interface Facts {
   readonly draft: LegDraft;
   readonly options: ReturnType<typeof ownOptionsOf>;
   readonly measured: TextMeasure;
+  /** The text as it is published. */
+  readonly shown: string;
   /** By the names of the files. */
   readonly kinds: readonly (MediaKind | undefined)[];
 }
 
 const { error, warning } = ruleRows<Facts>();
-const GRAPHEMES_MAX = 300;
-const BYTES_MAX = 3000;
 const FILES_MAX = 10;
 /** Limit of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app). Records themselves have no limit. */
 const ALT_TEXT_MAX = 2000;
@@ -47,14 +48,24 @@ export const rules = {
     unit: "bytes",
     message: "The text has {used} bytes; Bluesky allows {limit}.",
     remediation: "Use fewer emoji and combined characters, or shorten the text.",
-    used: ({ draft }) => Buffer.byteLength(draft.text),
+    used: ({ shown }) => Buffer.byteLength(shown),
+  }),
+  "bluesky.text.links": warning("text_shortened", {
+    message:
+      "The text is too long with its whole links; they are shown shortened, and lead to the whole addresses.",
+    remediation: "Shorten the text, or leave out a link that a card shows.",
+    broken: ({ draft, shown }) => shown !== draft.text && fits(shown),
+  }),
+  "bluesky.text.mention": warning("text_invalid", {
+    message: "A mention names no account that could be found; it is published as plain text.",
+    remediation: "Check the handle.",
   }),
   "bluesky.content.empty": error("text_invalid", {
     message: "The post has neither text nor media.",
     remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
-      text.trim() === "" && media.length === 0 && !options.linkCard,
+      isBlank(text) && media.length === 0 && !options.linkCard,
   }),
   "bluesky.media.count": error("media_rejected", {
     limit: FILES_MAX,
@@ -93,6 +104,15 @@ export const rules = {
   "bluesky.media.altTextVideo": ofVideos(({ draft }) =>
     longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isVideo),
   ),
+  "bluesky.linkCard.unread": warning("link_card_skipped", {
+    message:
+      "The page of the link can't be read or says nothing for a card; the post is published without a card.",
+    remediation: "Give the card with platformOptions.bluesky.linkCard.",
+  }),
+  "bluesky.linkCard.picture": warning("thumbnail_failed", {
+    message: "The picture of the page can't be used; the link card is published without it.",
+    remediation: "Give the card with platformOptions.bluesky.linkCard.",
+  }),
   "bluesky.linkCard.media": warning("link_rejected", {
     message: "A Bluesky post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link card.",
@@ -113,9 +133,16 @@ export function blobBytesMax(limits: NetworkData): number {
   return limitsShape().parse(limits).blobBytesMax;
 }
 
-export function measure({ text }: LegDraft): TextMeasure {
-  // A UTF-16 unit takes at least a byte, so a text this long is refused however its characters are counted.
-  const usedCharacters = isFarBeyond(text.length, BYTES_MAX) ? text.length : countGraphemes(text);
+/** Returns the text as it is published. One this long is refused however its links are shown. */
+function shownOf({ text }: LegDraft): string {
+  return isFarBeyond(text.length, BYTES_MAX) ? text : shownText(text).text;
+}
+
+export function measure(draft: LegDraft): TextMeasure {
+  const shown = shownOf(draft);
+  // A UTF-16 unit takes at least a byte, so such a text is refused however its characters are counted.
+  const isFar = isFarBeyond(shown.length, BYTES_MAX);
+  const usedCharacters = isFar ? shown.length : countGraphemes(shown);
   return { usedCharacters, maxCharacters: GRAPHEMES_MAX };
 }
 
@@ -125,6 +152,7 @@ export function check(draft: LegDraft): readonly Problem[] {
     draft,
     options: ownOptionsOf(draft),
     measured: measure(draft),
+    shown: shownOf(draft),
     kinds,
   });
 }

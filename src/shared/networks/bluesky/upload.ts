@@ -10,6 +10,7 @@ import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount, classifyFor } from "./account-call.ts";
 import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
 import { procedure } from "./request.ts";
+import { encodedAddress } from "../contract/web-address.ts";
 import { shortenedText } from "../contract/text.ts";
 import { media, PLAIN_IMAGES_MAX, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
@@ -155,7 +156,7 @@ export function cardEmbed(
   return {
     $type: "app.bsky.embed.external",
     external: {
-      uri: card.url,
+      uri: encodedAddress(card.url),
       title: card.title,
       description: card.description,
       ...(thumb === null ? {} : { thumb }),

@@ -1,5 +1,20 @@
 import type { LegDraft, MediaItem } from "./draft.ts";
-import { shortenedText } from "./text.ts";
+import { isBlank, shortenedText } from "./text.ts";
+
+/** White space and the invisible characters that word processors and chat programs leave around a text. */
+const AROUND = /[\s\u200b\u2060\ufeff]/;
+
+/**
+ * Returns an alternative text as it is published: without space around it, and with one character for each line break,
+ * as networks count them. Null for a text that shows nothing, because a reader would get a mark without a description.
+ */
+export function readableAltText(text: string | null): string | null {
+  if (text === null || isBlank(text)) return null;
+  let [start, end] = [0, text.length];
+  while (AROUND.test(text.charAt(start))) start += 1;
+  while (AROUND.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end).replace(/\r\n?/g, "\n");
+}
 
 /** Makes the rule that alternative texts beyond a network's limit are cut. */
 export function shortenedAltTexts(network: string, charactersMax: number) {
@@ -7,12 +22,12 @@ export function shortenedAltTexts(network: string, charactersMax: number) {
     field: "altTexts",
     limit: charactersMax,
     unit: "UTF-16 units",
-    message: `The alternative text is longer than the {limit} characters that ${network} takes; it is cut behind a word.`,
+    message: `The alternative text is longer than the {limit} characters that ${network} takes; it is cut there, between words if possible.`,
     remediation: "Shorten the alternative text to choose yourself what is left out.",
   } as const;
 }
 
-/** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units, after a word. */
+/** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units. */
 export function withShortAltTexts(draft: LegDraft, charactersMax: number): LegDraft {
   const media = draft.media.map(({ url, altText }) => {
     return { url, altText: altText === null ? null : shortenedText(altText, charactersMax) };

@@ -113,11 +113,19 @@ export const LEG_ERRORS = {
 export type LegErrorCode = keyof typeof LEG_ERRORS;
 
 /** Codes that are only warnings: the post is published, but not exactly as it was given. */
-export const WARNING_CODES = ["alt_text_shortened"] as const;
+export const WARNING_CODES = [
+  "alt_text_shortened",
+  "text_shortened",
+  "link_card_skipped",
+  "thumbnail_failed",
+] as const;
 
 /** What each of these warnings means. */
 export const WARNING_MEANINGS = {
-  alt_text_shortened: "The alternative text is cut after a word.",
+  alt_text_shortened: "The alternative text is cut, between words if possible.",
+  text_shortened: "The text is shown shorter than it was given.",
+  link_card_skipped: "The link card is left out.",
+  thumbnail_failed: "The picture is left out.",
 } as const satisfies Record<WarningCode, string>;
 
 type WarningCode = (typeof WARNING_CODES)[number];

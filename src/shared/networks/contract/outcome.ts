@@ -43,7 +43,12 @@ export interface Rejected extends Proof {
 }
 
 export type PrepareOutcome =
-  | { readonly kind: "ready"; readonly remote: NetworkData }
+  | {
+      readonly kind: "ready";
+      readonly remote: NetworkData;
+      /** Rules of the network about what is left out or changed, as far as only preparing shows it. */
+      readonly warnings?: readonly string[];
+    }
   | {
       readonly kind: "processing";
       readonly remote: NetworkData;

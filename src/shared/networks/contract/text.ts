@@ -1,7 +1,7 @@
 let segmenter: Intl.Segmenter | undefined;
 
 /** Returns what a reader sees as single characters. The segmenter is created on first use, which takes milliseconds. */
-export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+export function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
 }
@@ -15,15 +15,43 @@ export function countGraphemes(text: string): number {
   return count;
 }
 
-/** Cuts a text to at most `charactersMax` UTF-16 units, after a word and with an ellipsis. */
+/** How far before its limit a text may end so that the cut is between words. Longer words are cut. */
+const NEAR_CHARACTERS = 40;
+/** Enough text before a cut to find the word there, and little enough that finding it costs nothing. */
+const WORD_CONTEXT_CHARACTERS = 500;
+
+let wordSegmenter: Intl.Segmenter | undefined;
+
+/**
+ * Cuts a text to at most `charactersMax` UTF-16 units, with an ellipsis: after a word if one ends near the limit, and
+ * never within what a reader sees as one character. Many scripts have no spaces, so the words are those of Unicode.
+ */
 export function shortenedText(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
-  const head = text.slice(0, charactersMax - 1);
-  const isWhole = /\s/.test(text.charAt(charactersMax - 1));
-  const end = isWhole ? head.length : Math.max(head.lastIndexOf(" "), head.lastIndexOf("\n"));
-  // A text without spaces is cut anywhere, but not within an emoji.
-  const kept = end > 0 ? head.slice(0, end) : head.replace(/[\ud800-\udbff]$/, "");
-  return `${kept.trimEnd()}…`;
+  const limit = charactersMax - 1;
+  const from = Math.max(0, limit - WORD_CONTEXT_CHARACTERS);
+  const around = text.slice(from, limit + WORD_CONTEXT_CHARACTERS);
+  wordSegmenter ??= new Intl.Segmenter("en", { granularity: "word" });
+  const isSpace = (index: number) => /\s/.test(around.charAt(index));
+  const at = limit - from;
+  const nearest = Math.max(at - NEAR_CHARACTERS, 1);
+  let space = at;
+  while (space >= nearest && !isSpace(space)) space -= 1;
+  const word = wordSegmenter.segment(around).containing(at)?.index ?? 0;
+  const letter = graphemesOf(around).containing(at)?.index ?? 0;
+  // A single letter with hundreds of marks is cut anywhere, but not within a surrogate pair.
+  const anywhere = /[\ud800-\udbff]/.test(around.charAt(at - 1)) ? at - 1 : at;
+  const end =
+    space >= nearest ? space : word >= nearest ? word : letter >= nearest ? letter : anywhere;
+  return `${text.slice(0, from + end).trimEnd()}…`;
+}
+
+/** Characters that show nothing: white space, control characters, joiners, fillers, marks of direction. */
+const BLANK = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** Reports whether a text shows nothing, since it is empty or has only white space and invisible characters. */
+export function isBlank(text: string): boolean {
+  return BLANK.test(text);
 }
 
 /**

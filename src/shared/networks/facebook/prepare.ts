@@ -1,4 +1,5 @@
-import { lookAtFiles, repairedImage, withProbe, fetchableUrl } from "../graph/probe.ts";
+import { encodedAddress } from "../contract/web-address.ts";
+import { lookAtFiles, repairedImage, withProbe } from "../graph/probe.ts";
 import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
@@ -81,7 +82,7 @@ async function makePhoto(
   if (source !== undefined && "failure" in source) return source;
   const path = `${leg.credentials.pageId}/photos`;
   const alt_text_custom = altText ?? undefined;
-  const plain = { url: fetchableUrl(url), published: false, alt_text_custom };
+  const plain = { url: encodedAddress(url), published: false, alt_text_custom };
   const request =
     source === undefined
       ? graphPostJson(pageOf(leg), path, plain)

@@ -9,6 +9,7 @@ import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson, pageUrl } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
+import { encodedAddress } from "../contract/web-address.ts";
 import { findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "../graph/probe.ts";
@@ -38,7 +39,8 @@ function visibleCall(leg: Leg): HttpRequest {
     case "text":
     case "photos": {
       const attached = remote.photos.map((id) => ({ media_fbid: id }));
-      const what = attached.length > 0 ? { attached_media: attached } : { link };
+      const what =
+        attached.length > 0 ? { attached_media: attached } : { link: link && encodedAddress(link) };
       return post("feed", { message, ...what, published: true }, { fields: "id,permalink_url" });
     }
     case "video":

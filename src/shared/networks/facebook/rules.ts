@@ -5,6 +5,7 @@ import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
+import { isBlank } from "../contract/text.ts";
 import { checkForm, type FormFacts, formRules, isForm, noPost } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
@@ -41,7 +42,7 @@ export const rules = {
     remediation: "Give the post a text, a media file or a link.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
-      text.trim() === "" && media.length === 0 && options.link === undefined,
+      isBlank(text) && media.length === 0 && options.link === undefined,
   }),
   "facebook.media.type": error("media_rejected", {
     message: "Facebook takes images and videos, no audio and no other files.",

@@ -5,7 +5,8 @@ import { ask, inForm } from "../contract/ask.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
 import { lessAndLess, polling, processing } from "../contract/uploads.ts";
-import { fetchableUrl, isReadable } from "../graph/probe.ts";
+import { encodedAddress } from "../contract/web-address.ts";
+import { isReadable } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
 import { appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
@@ -142,5 +143,5 @@ async function afterFailure(leg: Leg, classified: Classified): Promise<PrepareOu
 export function mediaUrl({ draft }: Leg): string {
   const [item] = draft.media;
   if (item === undefined) throw new Error("a video without a media item");
-  return fetchableUrl(item.url);
+  return encodedAddress(item.url);
 }

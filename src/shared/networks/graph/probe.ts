@@ -8,11 +8,6 @@ import type { FittedImage, ImageTarget, MediaFacts, MediaTargets } from "../cont
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import type { OwnLeg } from "../contract/state.ts";
 
-/** Returns the URL in plain ASCII, because Meta accepts nothing else. Other scripts and spaces are encoded. */
-export function fetchableUrl(url: string): string {
-  return new URL(url).href;
-}
-
 /** Returns whether we can read a file that Meta could not. */
 export async function isReadable(url: string, tools: NetworkTools): Promise<boolean> {
   try {

@@ -1,5 +1,6 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import { createHmac } from "node:crypto";
+import { multipartWithFile } from "../contract/multipart.ts";
 import type { FetchedMedia } from "../contract/media.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkApp } from "../contract/settings.ts";
@@ -77,16 +78,20 @@ export function graphPostFile(
   fields: Readonly<Record<string, string | undefined>>,
   { bytes, contentType }: Pick<FetchedMedia, "bytes" | "contentType">,
 ): HttpRequest {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ ...fields, ...proofOf(access) }))
-    if (value !== undefined) form.set(name, value);
-  const blob = new Blob([new Uint8Array(bytes)], { type: contentType });
-  form.set("source", blob, contentType === "image/png" ? "photo.png" : "photo.jpg");
+  const given = Object.entries({ ...fields, ...proofOf(access) }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const { headers, body } = multipartWithFile(Object.fromEntries(given), {
+    name: "source",
+    filename: contentType === "image/png" ? "photo.png" : "photo.jpg",
+    contentType,
+    body: bytes,
+  });
   return {
     method: "POST",
     url: graphUrl(access, path, {}),
-    headers: graphHeaders(access),
-    body: form,
+    headers: { ...graphHeaders(access), ...headers },
+    body,
   };
 }
 

@@ -9,7 +9,8 @@ import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
 import { media } from "./rules.ts";
 import { accessOf, type AsAccount, type Container, type Leg, type Remote } from "./state.ts";
-import { fetchableUrl, repairedImage } from "../graph/probe.ts";
+import { encodedAddress } from "../contract/web-address.ts";
+import { repairedImage } from "../graph/probe.ts";
 
 /** Instagram's progress with a container. */
 export type ContainerState =
@@ -103,12 +104,12 @@ export async function fileFields(
   const item = draft.media[mediaIndex];
   if (item === undefined) throw new Error("a container without a media item");
   const { url } = item;
-  if (remote.kinds[mediaIndex] === "video") return { fields: { video_url: fetchableUrl(url) } };
+  if (remote.kinds[mediaIndex] === "video") return { fields: { video_url: encodedAddress(url) } };
   // A story has no alternative text.
   const alt_text = isStory(remote.form) ? undefined : item.altText || undefined;
   const { image: target } = media(draft);
   const fitted = await repairedImage("instagram", { url, mediaIndex }, target, tools);
   if (fitted !== undefined && "failure" in fitted) return fitted;
-  const image_url = fitted ? tools.fittedUrl({ url, target, fitted }) : fetchableUrl(url);
+  const image_url = fitted ? tools.fittedUrl({ url, target, fitted }) : encodedAddress(url);
   return { fields: { image_url, alt_text } };
 }

@@ -11,7 +11,8 @@ import {
   startAgain,
 } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
-import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
+import { encodedAddress } from "../contract/web-address.ts";
+import { lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, guessState } from "./container.ts";
 import { lookAtContainer, withoutStories } from "./container.ts";
 import { classifyStatus } from "./errors.ts";
@@ -224,7 +225,7 @@ function containerFields({ draft, remote }: Leg, file: Fields): Fields {
         ...file,
         ...shared,
         share_to_feed: String(shareToFeed ?? true),
-        cover_url: coverUrl === undefined ? undefined : fetchableUrl(coverUrl),
+        cover_url: coverUrl === undefined ? undefined : encodedAddress(coverUrl),
         thumb_offset: thumbOffsetMs?.toString(),
       };
     case "image_story":

@@ -3,6 +3,7 @@ import { type Classified, exchange } from "../contract/answers.ts";
 import { notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { Published, PublishOutcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { encodedAddress } from "../contract/web-address.ts";
 import { duplicateUrn } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withoutAssets } from "./prepare.ts";
@@ -58,7 +59,7 @@ function contentOf({ draft, remote: { assets } }: Leg): Record<string, unknown> 
   }
   if (link === undefined) return undefined;
   const { url, title, description } = link;
-  return { article: { source: url, title, description, thumbnail: first?.urn } };
+  return { article: { source: encodedAddress(url), title, description, thumbnail: first?.urn } };
 }
 
 function singleMedia({ urn, kind }: Asset, draft: Leg["draft"]) {

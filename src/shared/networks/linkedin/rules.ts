@@ -5,7 +5,7 @@ import type { MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import { shortenedText } from "../contract/text.ts";
+import { isBlank, shortenedText } from "../contract/text.ts";
 import { ownOptionsOf, TITLE_CHARACTERS_MAX } from "./options.ts";
 import { type Asset, type AuthorKind, authorKindOf } from "./state.ts";
 
@@ -40,7 +40,7 @@ export const rules = {
     remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
-      text.trim() === "" && media.length === 0 && options.link === undefined,
+      isBlank(text) && media.length === 0 && options.link === undefined,
   }),
   "linkedin.media.count": error("media_rejected", {
     limit: FILES_MAX,

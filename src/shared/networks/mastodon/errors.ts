@@ -31,6 +31,10 @@ const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" }
 const ALT_TEXT_WANTED = unread("media_rejected", {
   remediation: "Give each file a longer alternative text: this server asks for one.",
 });
+const ALT_TEXT_REFUSED = unread("media_rejected", {
+  message: "The server does not accept an alternative text of this post.",
+  remediation: "Shorten the alternative text, or leave it out.",
+});
 const TOO_LARGE = unread("media_rejected", { rule: "mastodon.media.size" });
 const TOO_MANY_FILES = unread("media_rejected", { rule: "mastodon.media.count" });
 const CONFIRM_EMAIL =
@@ -38,7 +42,7 @@ const CONFIRM_EMAIL =
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const REFUSED_FILE =
-  /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
+  /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
 /** A server that takes no post without a text, also where it has a file. */
 const TEXT_WANTED = "mastodon.text.required";
@@ -89,6 +93,8 @@ export const ERRORS = errorTable([
   sentence(422, /empty status without attachments/i, unread("text_invalid")),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
   sentence(400, /internal server error/i, IN_DOUBT),
+  // "Validation failed: Description is too long (maximum is 1500 characters)" (`app/models/media_attachment.rb`).
+  sentence(422, /description/i, ALT_TEXT_REFUSED),
   sentence(422, REFUSED_FILE, refused("media_rejected")),
   sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
@@ -109,7 +115,7 @@ export const ERRORS = errorTable([
   sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
   sentence(400, /media files exceed max/i, TOO_MANY_FILES),
-  sentence(400, /media description exceeds max|description length/i, unread("media_rejected")),
+  sentence(400, /media description exceeds max|description length/i, ALT_TEXT_REFUSED),
   // At the upload (`validateCreateMedia` in `internal/api/client/media/mediacreate.go`), where Mastodon answers 413:
   // https://github.com/robertoszek/pleroma-bot/issues/115.
   sentence(400, /size limit exceeded/i, TOO_LARGE),

@@ -5,7 +5,7 @@ import type { MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import { countGraphemes } from "../contract/text.ts";
+import { countGraphemes, isBlank } from "../contract/text.ts";
 import { countedText } from "./counted-text.ts";
 import { type InstanceLimits, LIMITS, limitsOf } from "./limits.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -41,7 +41,7 @@ export const rules = {
     remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
-      media.length === 0 && !limits.needsMedia && `${text}${spoilerText}`.trim() === "",
+      media.length === 0 && !limits.needsMedia && isBlank(`${text}${spoilerText}`),
   }),
   "mastodon.text.required": error("text_invalid", {
     variesByServer: true,

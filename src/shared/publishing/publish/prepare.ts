@@ -1,5 +1,6 @@
 import { repairWarning } from "../../networks/contract/media-check.ts";
-import type { Problem } from "../../networks/contract/rules.ts";
+import { breach, type Problem } from "../../networks/contract/rules.ts";
+import type { PrepareOutcome } from "../../networks/contract/outcome.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
 import type { Network } from "../../networks/contract/network.ts";
@@ -107,6 +108,12 @@ function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly
   return repairs.map((repair) => repairWarning(name, repair, { field: null, mediaIndex: null }));
 }
 
+/** Returns the warnings of a leg's network about what only preparing showed. */
+function toldWarnings({ rules = {} }: Network, outcome: PrepareOutcome): readonly Problem[] {
+  const told = outcome.kind === "ready" ? (outcome.warnings ?? []) : [];
+  return told.map((rule) => breach(rules, rule));
+}
+
 /** Returns a warning for each alternative text that was cut: the account's limit may have changed since accepting. */
 function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly Problem[] {
   const { limits } = run.hand.attached.connection;
@@ -128,7 +135,11 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
     network.calls.publish.prepare(toPublish(work), tools),
   );
   // Written with the leg's next state.
-  const found = [...cutWarnings(run, network, noted), ...repairWarnings(network.name, repairs)];
+  const found = [
+    ...cutWarnings(run, network, noted),
+    ...repairWarnings(network.name, repairs),
+    ...toldWarnings(network, outcome),
+  ];
   run.hand.noteLeg((leg) => withWarnings(leg, found));
   switch (outcome.kind) {
     case "ready": {
