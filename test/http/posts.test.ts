@@ -192,6 +192,61 @@ describe("POST /v1/posts/validate", () => {
     expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 3);
   });
 
+  test("?media=true looks at pictures that options name, too", async () => {
+    const before = await publisher.balance();
+    const [clip, none] = [
+      "https://media.sandbox.test/clip.mp4",
+      "https://media.sandbox.test/no.jpg",
+    ];
+    const [thumbnailUrl, coverUrl] = [clip, none];
+    const card = { url: "https://example.com", title: "A page", thumbnailUrl };
+    const answer = await post("/v1/posts/validate?media=true", {
+      platforms: ["instagram", "linkedin", "bluesky"],
+      text: unique("Covered"),
+      platformOptions: {
+        instagram: { mediaUrls: [clip], coverUrl },
+        linkedin: { link: card },
+        bluesky: { linkCard: card },
+      },
+    });
+    const { valid, media, platforms } = dataOf(answer);
+    expect([valid, media]).toMatchObject([
+      false,
+      [
+        { url: clip, field: "platformOptions.instagram.mediaUrls", ok: true },
+        { url: none, field: "platformOptions.instagram.coverUrl", ok: false },
+      ],
+    ]);
+    expect(platforms).toMatchObject({
+      instagram: {
+        errors: expect.arrayContaining([
+          expect.objectContaining({
+            rule: "instagram.media.unreachable",
+            field: "platformOptions.instagram.coverUrl",
+            mediaIndex: null,
+          }),
+        ]) as unknown,
+      },
+      linkedin: {
+        errors: expect.arrayContaining([
+          expect.objectContaining({
+            rule: "linkedin.media.type",
+            field: "platformOptions.linkedin.link.thumbnailUrl",
+          }),
+        ]) as unknown,
+      },
+      bluesky: {
+        errors: expect.arrayContaining([
+          expect.objectContaining({
+            rule: "bluesky.media.type",
+            field: "platformOptions.bluesky.linkCard.thumbnailUrl",
+          }),
+        ]) as unknown,
+      },
+    });
+    expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 3);
+  });
+
   test("POST /v1/posts/validate with an empty wallet is refused before any work", async () => {
     const poor = await aPublisher(relay, []);
     const { tokenBalance } = await poor.balance();

@@ -55,6 +55,36 @@ describe("preparing a post for Instagram", () => {
     expect(new URL(used.calls[1]?.url ?? "").searchParams.get("fields")).toBe("status_code,status");
   });
 
+  test("a reel's cover is read, cleaned and made to fit like any other image", async () => {
+    const cover = "https://a.example/cover.jpg";
+    const draft = { media: files(CLIP), options: { coverUrl: cover } };
+    const used = tools({
+      http: { [MEDIA]: answer(200, { id: 1 }) },
+      media: { [CLIP]: image({ contentType: "video/mp4" }), [cover]: image() },
+    });
+    used.fitImage = () => Promise.resolve({ ...image(), repairs: ["metadataRemoved"] });
+    await instagram.calls.publish.prepare(leg(draft), used);
+    expect(sentForm(used.calls[0])["cover_url"]).toBe(
+      `https://relay.example.test/v1/media/${encodeURIComponent(cover)}`,
+    );
+  });
+
+  test("a cover that is no picture ends the leg in words about the cover", async () => {
+    const cover = "https://a.example/cover";
+    const draft = { media: files(CLIP), options: { coverUrl: cover } };
+    const clip = image({ contentType: "video/mp4" });
+    const used = tools({ http: {}, media: { [CLIP]: clip, [cover]: clip } });
+    expect(await instagram.calls.publish.prepare(leg(draft), used)).toMatchObject({
+      kind: "rejected",
+      failure: {
+        code: "media_rejected",
+        rule: "instagram.media.type",
+        message: "The cover can't be used.",
+      },
+    });
+    expect(used.calls).toEqual([]);
+  });
+
   test("hands over no address of an image that we can't have, in which a place may be", async () => {
     const failure = new MediaFailure("media_unreachable", "busy");
     const used = tools({ http: {}, media: { [FILE]: failure } });

@@ -91,6 +91,14 @@ describe("Instagram's rules", () => {
       { options: { coverUrl: "https://a.example/b.jpg" } },
       ["warning instagram.coverUrl.unused"],
     ],
+    [
+      "a cover given twice",
+      {
+        media: media("a.mp4"),
+        options: { coverUrl: "https://a.example/b.jpg", thumbOffsetMs: 5 },
+      },
+      ["warning instagram.thumbOffsetMs.cover"],
+    ],
   ])("judge %s", (_what, overrides, expected) => {
     expect(rules(instagram.check(draft(overrides)))).toEqual(expected);
   });

@@ -59,6 +59,11 @@ describe("LinkedIn's rules", () => {
       { media: images(1), options: { link } },
       ["warning linkedin.link.media"],
     ],
+    [
+      "a title without a document",
+      { media: media("a.jpg"), options: { documentTitle: "A" } },
+      ["warning linkedin.documentTitle.unused"],
+    ],
   ])("judge %s", (_what, overrides, expected) => {
     expect(rules(linkedin.check(draft(overrides), {}))).toEqual(expected);
   });

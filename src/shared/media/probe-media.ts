@@ -1,9 +1,19 @@
-import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
+import type {
+  ImageTarget,
+  MediaFacts,
+  MediaReason,
+  MediaTargets,
+} from "../networks/contract/media.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { ReadBy } from "./media-reader.ts";
 import { openMedia } from "./open-media.ts";
-import { refusalOf, refusalError, repairWarning } from "../networks/contract/media-check.ts";
+import {
+  pictureError,
+  refusalOf,
+  refusalError,
+  repairWarning,
+} from "../networks/contract/media-check.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";
@@ -47,6 +57,21 @@ export interface CheckedMedia {
 
 function isVideoAlike({ frames, contentType }: ImageFacts, { moving }: MediaTargets): boolean {
   return frames > 1 && moving?.includes(contentType) === true;
+}
+
+/** Finds out whether publishing would refuse a picture that an option names, or how it would change it. */
+export function checkPicture(
+  name: string,
+  image: ImageTarget,
+  { probe, field }: Omit<CheckedMedia, "mediaIndex">,
+): readonly Problem[] {
+  const place = { field, mediaIndex: null };
+  const plan = probe.image === null ? undefined : planFit(probe.image, image);
+  const reason =
+    refusalOf(probe, { image }) ?? (plan?.kind === "refused" ? plan.reason : undefined);
+  if (reason !== undefined) return [pictureError(name, reason, place)];
+  const repairs = plan?.kind === "repair" ? plan.repairs : [];
+  return repairs.map((repair) => repairWarning(name, repair, place));
 }
 
 /** Finds out from the first bytes of a file whether publishing would refuse it, or how it would change it. */

@@ -189,6 +189,11 @@ export const validation = shape(
             z.strictObject({
               url: z.string(),
               ok: z.boolean(),
+              field: z
+                .string()
+                .describe(
+                  "The field that names it, such as `mediaUrls`, or the picture of an option. The first one, if several do.",
+                ),
               contentType: z.string().nullable(),
               bytes: count().nullable(),
               error: z.string().nullable(),

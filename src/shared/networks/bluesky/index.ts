@@ -7,7 +7,7 @@ import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
 import { lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
-import { check, checkFiles, measure, media, rules } from "./rules.ts";
+import { check, checkFiles, measure, media, pictures, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
 import { blueskySettings } from "./settings.ts";
 import { begin, steps } from "./state.ts";
@@ -22,6 +22,7 @@ export const bluesky = network("bluesky", {
   check,
   checkFiles,
   media,
+  pictures,
   altTextMax: () => rules["bluesky.media.altText"].limit,
   /** Offers the network's own page first, and an app password for servers and people that don't want it. */
   link: {

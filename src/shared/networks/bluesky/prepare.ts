@@ -1,4 +1,5 @@
-import { withFile } from "../contract/ask.ts";
+import { refusedFile } from "../contract/media-check.ts";
+import { withPicture } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import { mayStartOver, type PrepareOutcome, type Rejected } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
@@ -165,7 +166,9 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
 async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
-  const thumb = await withFile("bluesky", undefined, () => uploadThumbnail(thumbnailUrl, leg));
+  const thumb = await withPicture("bluesky", "The picture of the link card", () =>
+    uploadThumbnail(thumbnailUrl, leg),
+  );
   return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
 }
 
@@ -214,5 +217,7 @@ async function firstThumbnail(urls: readonly string[], leg: Leg): Promise<Blob |
 
 async function uploadThumbnail(url: string, leg: Leg): Promise<Blob | TryLater | Rejected> {
   const file = await leg.tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-  return uploadBlob(await leg.tools.fitImage(file, thumbnail(leg.limits)), leg);
+  const image = thumbnail(leg.limits);
+  const refused = refusedFile("bluesky", file, { image });
+  return refused ?? uploadBlob(await leg.tools.fitImage(file, image), leg);
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { ImageTarget, MediaTargets } from "../contract/media.ts";
+import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
@@ -210,6 +210,14 @@ const TARGETS = {
  */
 export function thumbnail(limits: NetworkData): ImageTarget {
   return { ...IMAGE, bytesMax: Math.min(SMALL_BYTES, blobBytesMax(limits)), edgeMax: 2_000 };
+}
+
+/** Returns the picture of a card that is given, unless media take the card's place. */
+export function pictures(draft: LegDraft, limits: NetworkData): readonly OptionPicture[] {
+  const { linkCard } = ownOptionsOf(draft);
+  const url = linkCard ? linkCard.thumbnailUrl : undefined;
+  if (url === undefined || draft.media.length > 0) return [];
+  return [{ option: "linkCard.thumbnailUrl", url, target: thumbnail(limits) }];
 }
 
 /** The limit of all images before April 2026, and still on servers with lexicons from then. */

@@ -66,3 +66,22 @@ export async function withFile<Of>(
     throw error;
   }
 }
+
+/**
+ * Runs code that reads a picture that an option names. A file of the post is known by its index, and a picture by
+ * `title`, as in "the cover".
+ */
+export async function withPicture<Of extends object | string>(
+  network: string,
+  title: string,
+  run: () => Promise<Of | TryLater | Rejected>,
+): Promise<Of | TryLater | Rejected> {
+  const outcome = await withFile(network, undefined, run);
+  if (typeof outcome !== "object" || outcome === null || !("failure" in outcome)) return outcome;
+  const { failure } = outcome;
+  const { code, message = "" } = failure;
+  if (code !== "media_rejected" && code !== "media_unreachable") return outcome;
+  const words = `${title} can't be used. ${message}`.trim();
+  const remediation = "Use a JPEG or PNG image at a public address, or leave it out.";
+  return { ...outcome, failure: { ...failure, message: words, remediation } };
+}

@@ -214,6 +214,20 @@ export function unreachableError(
   return { severity: "error", code: "media_unreachable", rule, message, remediation, ...position };
 }
 
+/** Makes the error for a picture of an option that can't be used, in words about pictures. */
+export function pictureError(
+  name: string,
+  reason: MediaReason,
+  position: ProblemPosition,
+): Problem {
+  const words =
+    reason === "type"
+      ? refusal("The file is no picture that can be used.", "Use a JPEG or PNG image.")
+      : REASONS[reason];
+  const rule = `${name}.media.${reason}`;
+  return { severity: "error", code: "media_rejected", rule, ...words, ...position };
+}
+
 /**
  * Makes the error for a file that the network would refuse even after repairs, with the network's own message if it has
  * one.

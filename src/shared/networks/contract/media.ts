@@ -104,6 +104,14 @@ export interface MediaTargets {
   readonly moving?: readonly string[];
 }
 
+/** A picture that an option of a network names. */
+export interface OptionPicture {
+  /** The option's path within `platformOptions.<network>`. */
+  readonly option: string;
+  readonly url: string;
+  readonly target: ImageTarget;
+}
+
 export interface FittedImage extends FetchedMedia {
   /** Empty when it is the file itself, byte for byte. */
   readonly repairs: readonly MediaRepair[];

@@ -17,7 +17,7 @@ import type {
   FollowUpLookUp,
   FollowUpOutcome,
 } from "./outcome.ts";
-import type { MediaFacts, MediaTargets } from "./media.ts";
+import type { MediaFacts, MediaTargets, OptionPicture } from "./media.ts";
 
 /** Everything a network needs to publish one leg. Between attempts only `remote` and `sentAt` change. */
 export interface LegToPublish {
@@ -139,6 +139,11 @@ export interface Network {
   altTextMax?(limits: NetworkData): number;
   /** Returns the media that it accepts of the draft's files. Absent if it accepts any. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
+  /**
+   * Returns the pictures that the network's own options name, such as a cover, as far as the post may show them. Each is
+   * read, cleaned and made to fit like a file of the post. `limits` as for `check`. Pure.
+   */
+  pictures?(draft: LegDraft, limits: NetworkData): readonly OptionPicture[];
   /** The rules that `check` and publishing name by id, if any. */
   readonly rules?: RuleTable;
   /** Returns the rules that the draft breaks. `limits` is `{}` if the account is not known. Pure. */

@@ -81,12 +81,15 @@ export async function lookAtFiles(
  */
 export async function repairedImage(
   network: string,
-  { url, mediaIndex }: { readonly url: string; readonly mediaIndex: number },
+  { url, mediaIndex }: { readonly url: string; readonly mediaIndex?: number },
   target: ImageTarget,
   tools: NetworkTools,
 ): Promise<FittedImage | TryLater | Rejected | undefined> {
   return withFile(network, mediaIndex, async () => {
     const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    // A file of the post was looked at before; a picture of an option was not.
+    const refused = mediaIndex === undefined && refusedFile(network, file, { image: target });
+    if (refused) return refused;
     const fitted = await tools.fitImage(file, target);
     return fitted.repairs.length === 0 ? undefined : fitted;
   });

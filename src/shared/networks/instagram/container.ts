@@ -1,13 +1,15 @@
 import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
 import { type Classified, readMade } from "../contract/answers.ts";
-import { ask, inForm } from "../contract/ask.ts";
+import { ask, inForm, withPicture } from "../contract/ask.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
-import { media } from "./rules.ts";
+import type { ImageTarget } from "../contract/media.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { media, pictures } from "./rules.ts";
 import { accessOf, type AsAccount, type Container, type Leg, type Remote } from "./state.ts";
 import { encodedAddress } from "../contract/web-address.ts";
 import { repairedImage } from "../graph/probe.ts";
@@ -107,9 +109,31 @@ export async function fileFields(
   if (remote.kinds[mediaIndex] === "video") return { fields: { video_url: encodedAddress(url) } };
   // A story has no alternative text.
   const alt_text = isStory(remote.form) ? undefined : item.altText || undefined;
-  const { image: target } = media(draft);
-  const fitted = await repairedImage("instagram", { url, mediaIndex }, target, tools);
+  const image_url = await imageAddress({ url, mediaIndex }, media(draft).image, tools);
+  return typeof image_url === "string" ? { fields: { image_url, alt_text } } : image_url;
+}
+
+/** Returns the field with a reel's cover, if it has one. */
+export async function coverField({
+  draft,
+  tools,
+}: Leg): Promise<{ readonly fields: Fields } | TryLater | Rejected> {
+  const [cover] = pictures(draft);
+  if (cover === undefined) return { fields: {} };
+  const cover_url = await withPicture("instagram", "The cover", () =>
+    imageAddress({ url: cover.url }, cover.target, tools),
+  );
+  return typeof cover_url === "string" ? { fields: { cover_url } } : cover_url;
+}
+
+/** Returns the address at which Instagram fetches an image: its own, or ours if it has to be changed. */
+async function imageAddress(
+  image: { readonly url: string; readonly mediaIndex?: number },
+  target: ImageTarget,
+  tools: NetworkTools,
+): Promise<string | TryLater | Rejected> {
+  const { url } = image;
+  const fitted = await repairedImage("instagram", image, target, tools);
   if (fitted !== undefined && "failure" in fitted) return fitted;
-  const image_url = fitted ? tools.fittedUrl({ url, target, fitted }) : encodedAddress(url);
-  return { fields: { image_url, alt_text } };
+  return fitted ? tools.fittedUrl({ url, target, fitted }) : encodedAddress(url);
 }

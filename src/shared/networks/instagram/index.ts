@@ -7,7 +7,7 @@ import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
 import { lookUp } from "./look-up.ts";
-import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
+import { check, checkFiles, measure, media, pictures, quotaOf, rules } from "./rules.ts";
 import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
 import { instagramSettings } from "./settings.ts";
 import { steps } from "./state.ts";
@@ -23,6 +23,7 @@ export const instagram = network("instagram", {
   check,
   checkFiles,
   media,
+  pictures,
   altTextMax: () => rules["instagram.media.altText"].limit,
   quotaOf,
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),

@@ -11,9 +11,8 @@ import {
   startAgain,
 } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
-import { encodedAddress } from "../contract/web-address.ts";
 import { lookAtFiles } from "../graph/probe.ts";
-import { createContainer, type Fields, fileFields, guessState } from "./container.ts";
+import { coverField, createContainer, type Fields, fileFields, guessState } from "./container.ts";
 import { lookAtContainer, withoutStories } from "./container.ts";
 import { classifyStatus } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -62,7 +61,10 @@ async function makeContainer(leg: Leg): Promise<PrepareOutcome> {
   const mediaIndex = mediaIndexOf(remote);
   const file = mediaIndex === undefined ? { fields: {} } : await fileFields(leg, mediaIndex);
   if ("failure" in file) return file;
-  const made = await createContainer(leg, containerFields(leg, file.fields), mediaIndex);
+  const cover = remote.form === "reel" ? await coverField(leg) : { fields: {} };
+  if ("failure" in cover) return cover;
+  const fields = containerFields(leg, { ...file.fields, ...cover.fields });
+  const made = await createContainer(leg, fields, mediaIndex);
   if ("failure" in made) return withoutStories(made, remote);
   const kept = { ...leg, remote: { ...remote, container: made } };
   // Images are usually finished immediately.
@@ -208,7 +210,7 @@ function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
 }
 
 function containerFields({ draft, remote }: Leg, file: Fields): Fields {
-  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(draft);
+  const { collaborators, shareToFeed, thumbOffsetMs } = ownOptionsOf(draft);
   const names = collaborators?.map((name) => name.replace(/^@/, ""));
   const shared = {
     caption: draft.text === "" ? undefined : draft.text,
@@ -225,7 +227,6 @@ function containerFields({ draft, remote }: Leg, file: Fields): Fields {
         ...file,
         ...shared,
         share_to_feed: String(shareToFeed ?? true),
-        cover_url: coverUrl === undefined ? undefined : encodedAddress(coverUrl),
         thumb_offset: thumbOffsetMs?.toString(),
       };
     case "image_story":

@@ -1,7 +1,7 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
-import { extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import { checkNames, extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
-import type { ImageTarget, MediaTargets } from "../contract/media.ts";
+import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
@@ -137,6 +137,14 @@ export const rules = {
   }),
   "instagram.coverUrl.unused": ofReels("coverUrl"),
   "instagram.thumbOffsetMs.unused": ofReels("thumbOffsetMs"),
+  "instagram.thumbOffsetMs.cover": warning("invalid_request", {
+    message: "A reel has one cover: coverUrl is used, and thumbOffsetMs is left out.",
+    remediation: "Give one of the two.",
+    broken: ({ form, options: { coverUrl, thumbOffsetMs } }) =>
+      (form === undefined || form === "reel") &&
+      coverUrl !== undefined &&
+      thumbOffsetMs !== undefined,
+  }),
   "instagram.shareToFeed.unused": ofReels("shareToFeed"),
 };
 
@@ -199,6 +207,14 @@ export function media(draft: LegDraft): MediaTargets {
   return ownOptionsOf(draft).kind === "story"
     ? { image: STORY_IMAGE, video: STORY_VIDEO }
     : { image: FEED_IMAGE, video: VIDEO };
+}
+
+/** Returns the cover of a reel, which may have any shape. Other posts have none. */
+export function pictures(draft: LegDraft): readonly OptionPicture[] {
+  const { coverUrl: url } = ownOptionsOf(draft);
+  const form = checkNames(draft, (kinds) => formOf(draft, kinds));
+  if (url === undefined || (form !== undefined && form !== "reel")) return [];
+  return [{ option: "coverUrl", url, target: STORY_IMAGE }];
 }
 
 /** Why files make no post. */

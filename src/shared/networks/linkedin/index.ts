@@ -7,7 +7,7 @@ import { perform } from "./publish.ts";
 import { canTell, lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
 import { versionEnd } from "./request.ts";
-import { check, checkFiles, measure, media, rules } from "./rules.ts";
+import { check, checkFiles, measure, media, pictures, rules } from "./rules.ts";
 import { freshen, missingScopes, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
 import { begin, steps } from "./state.ts";
@@ -24,6 +24,7 @@ export const linkedin = network("linkedin", {
   check,
   checkFiles,
   media,
+  pictures,
   altTextMax: () => rules["linkedin.media.altText"].limit,
   quotaOf: () => "posts",
   link: linkedinLink,

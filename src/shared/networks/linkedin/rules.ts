@@ -1,7 +1,7 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindOfType, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { MediaTargets } from "../contract/media.ts";
+import type { MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
@@ -94,6 +94,12 @@ export const rules = {
     field: "documentTitle",
     broken: ({ kinds, options }) =>
       kinds.includes("document") && options.documentTitle === undefined,
+  }),
+  "linkedin.documentTitle.unused": warning("invalid_request", {
+    message: "Only documents have a title; it is left out of this post.",
+    broken: ({ kinds, options }) =>
+      options.documentTitle !== undefined &&
+      kinds.every((kind) => kind !== undefined && kind !== "document"),
   }),
   "linkedin.link.media": warning("link_rejected", {
     message: "A LinkedIn post shows either media or a link card; the card is left out.",
@@ -216,4 +222,11 @@ export const TARGETS = {
 
 export function media(): MediaTargets {
   return TARGETS;
+}
+
+/** Returns the picture of a card, unless media take the card's place. */
+export function pictures(draft: LegDraft): readonly OptionPicture[] {
+  const url = ownOptionsOf(draft).link?.thumbnailUrl;
+  if (url === undefined || draft.media.length > 0) return [];
+  return [{ option: "link.thumbnailUrl", url, target: TARGETS.image }];
 }

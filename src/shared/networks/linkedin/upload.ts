@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
-import { inForm, withFile } from "../contract/ask.ts";
+import { inForm, withFile, withPicture } from "../contract/ask.ts";
 import type { LegDraft } from "../contract/draft.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { bytesMaxOf, mediaFailed, refusedFile, rejectedBy } from "../contract/media-check.ts";
@@ -51,9 +51,11 @@ async function openFile(
   tools: NetworkTools,
 ): Promise<CheckedFile | TryLater | Rejected> {
   const mediaIndex = at ?? undefined;
-  return withFile("linkedin", mediaIndex, async (): Promise<CheckedFile | Rejected> => {
+  const open = async (): Promise<CheckedFile | Rejected> => {
     const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(TARGETS) });
-    const refused = refusedFile("linkedin", file, TARGETS, mediaIndex);
+    // The picture of a card is no file of the post, so only images fit.
+    const targets = at === null ? { image: TARGETS.image } : TARGETS;
+    const refused = refusedFile("linkedin", file, targets, mediaIndex);
     if (refused !== undefined) return refused;
     const { contentType } = file;
     const kind = assetKindOf(contentType);
@@ -62,7 +64,10 @@ async function openFile(
     if (kind !== "image") return { kind, contentType, body: file };
     const fitted = await tools.fitImage(file, TARGETS.image);
     return { kind, contentType: fitted.contentType, body: fitted.bytes };
-  });
+  };
+  return at === null
+    ? withPicture("linkedin", "The picture of the link card", open)
+    : withFile("linkedin", at, open);
 }
 
 const UPLOAD_TIMEOUT_MS = 60_000;

@@ -1,8 +1,12 @@
-import { type MediaProbe, checkMediaFile } from "../../media/probe-media.ts";
-import { fieldOf } from "../../networks/contract/draft.ts";
-import { networkOf } from "../../networks/lookup.ts";
+import { type MediaProbe, checkMediaFile, checkPicture } from "../../media/probe-media.ts";
+import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contract/draft.ts";
+import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
-import { refusalError, unreachableError } from "../../networks/contract/media-check.ts";
+import {
+  pictureError,
+  refusalError,
+  unreachableError,
+} from "../../networks/contract/media-check.ts";
 import type { Network } from "../../networks/contract/network.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -12,6 +16,8 @@ import { inBatches } from "../../runtime/promises.ts";
 
 export interface MediaCheck {
   readonly url: string;
+  /** The first field of the request that names it. */
+  readonly field: string;
   readonly ok: boolean;
   readonly contentType: string | null;
   readonly bytes: number | null;
@@ -25,29 +31,50 @@ export interface CheckedMedia {
 
 const AT_ONCE = 4;
 
+/** An address of a draft that is fetched, and the field of the request that names it. */
+export type MediaAddress = Pick<MediaCheck, "url" | "field">;
+
+/** Returns the addresses that a draft's networks fetch, each once: files, and the pictures of their own options. */
+export function addressesOf(draft: Draft): readonly MediaAddress[] {
+  const all = draft.networks.flatMap((name) => {
+    const content = legDraft(draft, name);
+    const files = fieldOf(name, content, "mediaUrls");
+    return [
+      ...content.media.map(({ url }) => ({ url, field: files })),
+      ...picturesOf(name, content, {}).map(({ url, field }) => ({ url, field })),
+    ];
+  });
+  return all.filter(({ url }, index) => all.findIndex((one) => one.url === url) === index);
+}
+
+function picturesOf(name: NetworkName, content: LegDraft, limits: NetworkData) {
+  const pictures = networkOf(name).pictures?.(content, limits) ?? [];
+  return pictures.map((one) => ({ ...one, field: `platformOptions.${name}.${one.option}` }));
+}
+
 /** Probes media files, a few at a time. A file that can't be fetched is part of the result. */
 export async function checkMedia(
   services: PublishingDeps,
   platformId: string,
-  urls: readonly string[],
+  addresses: readonly MediaAddress[],
 ): Promise<CheckedMedia> {
   const { probeMedia } = await import("../../media/probe-media.ts");
   const { mediaReader } = await import("../../media/media-reader.ts");
   const readBy = { reader: mediaReader, owner: platformId };
   const found = new Map<string, MediaProbe | MediaFailure>();
-  const check = async (url: string): Promise<MediaCheck> => {
+  const check = async ({ url, field }: MediaAddress): Promise<MediaCheck> => {
     try {
       const probe = await probeMedia(services.connections, url, readBy);
       found.set(url, probe);
       const { contentType, size: bytes } = probe;
-      return { url, ok: true, contentType, bytes, error: null };
+      return { url, field, ok: true, contentType, bytes, error: null };
     } catch (error) {
       if (!(error instanceof MediaFailure)) throw error;
       found.set(url, error);
-      return { url, ok: false, contentType: null, bytes: null, error: error.code };
+      return { url, field, ok: false, contentType: null, bytes: null, error: error.code };
     }
   };
-  const checks = await inBatches(urls, AT_ONCE, check);
+  const checks = await inBatches(addresses, AT_ONCE, check);
   return { checks, found };
 }
 
@@ -62,7 +89,18 @@ export function withMedia(
   const content = legDraft(draft, check.network);
   const limits = connection?.limits ?? {};
   const targets = network.media?.(content, limits);
-  if (found.size === 0 || targets === undefined) return check;
+  if (found.size === 0) return check;
+  const shown = picturesOf(check.network, content, limits).flatMap(({ url, field, target }) => {
+    const picture = found.get(url);
+    const at = { field, mediaIndex: null };
+    if (picture === undefined) return [];
+    if (!(picture instanceof MediaFailure))
+      return checkPicture(network.name, target, { probe: picture, field });
+    return picture.code === "media_rejected"
+      ? [pictureError(network.name, picture.reason ?? "size", at)]
+      : [unreachableError(network, at, picture)];
+  });
+  if (targets === undefined) return { ...check, problems: [...problems, ...shown] };
   const field = fieldOf(network.name, content, "mediaUrls");
   const files = content.media.map(({ url }) => found.get(url));
   const alone = files.flatMap((file, mediaIndex) => {
@@ -79,7 +117,7 @@ export function withMedia(
     problems.some(({ rule, severity }) => rule === later.rule && severity === later.severity);
   return {
     ...check,
-    problems: [...problems, ...alone, ...together.filter((problem) => !isKnown(problem))],
+    problems: [...problems, ...alone, ...together.filter((problem) => !isKnown(problem)), ...shown],
   };
 }
 

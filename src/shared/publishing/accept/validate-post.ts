@@ -7,8 +7,8 @@ import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { errorsOf } from "../problems.ts";
-import { type Draft, legDraft } from "../post.ts";
-import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
+import type { Draft } from "../post.ts";
+import { addressesOf, checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { checkPost, checkView } from "./check-post.ts";
 import { scheduleIssues } from "./schema.ts";
 
@@ -23,13 +23,6 @@ export interface ValidationResult {
   readonly tokensEstimate: number;
   readonly platforms: Readonly<Partial<Record<NetworkName, ReturnType<typeof checkView>>>>;
   readonly media: readonly MediaCheck[];
-}
-
-function mediaOf(draft: Draft): string[] {
-  const urls = draft.networks.flatMap((network) =>
-    legDraft(draft, network).media.map(({ url }) => url),
-  );
-  return [...new Set(urls)];
 }
 
 async function charge(
@@ -72,11 +65,11 @@ async function validate(
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
   refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
-  const urls = media ? mediaOf(draft) : [];
-  await charge(services, scope, urls.length);
+  const addresses = media ? addressesOf(draft) : [];
+  await charge(services, scope, addresses.length);
   const [checks, looked] = await Promise.all([
     checkPost(services, draft, scope.connections),
-    checkMedia(services, scope.platformId, urls),
+    checkMedia(services, scope.platformId, addresses),
   ]);
   const publishable = checks.filter((check) => errorsOf(check).length === 0);
   const checked = checks.map((check) => withMedia(check, draft, looked));
