@@ -20,7 +20,7 @@ import { type Commit, createWallets } from "./core/core.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
-import { createMail, type Mail, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
+import { createMail, type Mail, type MailLimits, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
 import {
   COSTLY_WORK,
   CostlyWork,
@@ -79,8 +79,10 @@ const ENDPOINTS_KNOWN_MAX = 10_000;
 /** Everything that the process has, by module. Verbs take the type of their module's `deps.ts` as first argument. */
 export type Services = HttpDeps;
 
-/** Parts that a test may replace: storage, queues with their delays, time, outbound calls, host names, the log,
- * and how much costly work is done at a time. */
+/**
+ * Parts that a test may replace: storage, queues with their delays, time, outbound calls, host names, the log, time limits
+ * of mails, and how much costly work is done at a time.
+ */
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
@@ -90,6 +92,7 @@ export interface Overrides {
   readonly names?: Names;
   readonly log?: Log;
   readonly costlyWork?: FairLimits;
+  readonly mailLimits?: MailLimits;
 }
 
 /** Makes the parts that every module depends on. */
@@ -128,6 +131,7 @@ function foundationsOf(config: Config, overrides: Overrides) {
       waits: new WaitingRequests(),
     },
     work: { metrics, stop: new Stop() },
+    mailLimits: overrides.mailLimits,
   };
 }
 
@@ -175,14 +179,15 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 });
 
 function mailOf(
-  { common: { config, clock, log }, wakes, tables }: Foundations,
+  { common: { config, clock, log }, wakes, tables, work, mailLimits }: Foundations,
   walks: Services["background"]["stores"],
   owners: Services["tenants"]["mail"]["owners"],
   commit: Commit,
 ) {
   const askForWalk = (delaySeconds: number) =>
     queueWalk({ stores: walks, log }, { name: SEND_MAILS, isAsked: true }, delaySeconds);
-  return createMail({ config, clock, log, wakes, askForWalk, owners }, tables, commit);
+  const deps = { config, clock, log, wakes, metrics: work.metrics, askForWalk, owners };
+  return createMail(deps, tables, { commit, stop: work.stop, limits: mailLimits });
 }
 
 /** Makes the secrets and keys that identify callers. */

@@ -77,6 +77,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),
+  mail: () => tests("mail"),
   whole: () => tests("outage"),
   releases: () => tests("releases"),
   walks: () => tests("walks"),

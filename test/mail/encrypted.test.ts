@@ -59,7 +59,7 @@ beforeEach(() => {
 });
 
 /** For a server that never begins to encrypt, and is silent. */
-const HASTY = { connect: 150, silence: 150, talk: 400 };
+const HASTY = { connect: 150, step: 150, acceptance: 400 };
 
 const send = (port: number, isSecure: boolean, limits?: typeof HASTY) =>
   createTransport(
@@ -74,8 +74,8 @@ const send = (port: number, isSecure: boolean, limits?: typeof HASTY) =>
         from: "relay@example.net",
         name: "Relay",
       },
+      publicBaseUrl: "https://relay.example.net",
     },
-    Date.now,
     limits,
   ).send({
     to: "reader@example.com",

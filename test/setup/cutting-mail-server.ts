@@ -39,6 +39,12 @@ export interface CuttingMailServer {
   answer: string | undefined;
   /** What is said at the cut until the other side goes away. */
   endless: Endless | undefined;
+  /** How long the answer at the cut takes; undefined for none that comes at once. */
+  delayMs: number | undefined;
+  /** Answers a mail of the next connections by its recipient and content; undefined takes it. */
+  judge: ((step: "RCPT" | "taken", text: string) => string | undefined) | undefined;
+  /** Which names in EHLO and HELO it hangs up on. */
+  refusesName: ((name: string) => boolean) | undefined;
   /** Whom the next connections' mails are for that are answered with `answer` at RCPT; absent: all. */
   readonly refused: Set<string>;
   /** The mails that were taken, with the answer lost or not. */
@@ -49,6 +55,8 @@ export interface CuttingMailServer {
   readonly recipients: string[];
   /** What the last connection was sent, in bytes. */
   bytesSaid: number;
+  /** Ends all connections, as they end with the process on the other side. */
+  hangUp(): void;
   stop(): Promise<void>;
 }
 
@@ -67,11 +75,17 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
     cut: undefined,
     answer: undefined,
     endless: undefined,
+    delayMs: undefined,
+    judge: undefined,
+    refusesName: undefined,
     refused: new Set(),
     taken: [],
     said: [],
     recipients: [],
     bytesSaid: 0,
+    hangUp() {
+      for (const socket of sockets) socket.destroy();
+    },
     stop: async () => {
       const closed = once(server, "close");
       server.close();
@@ -104,9 +118,14 @@ const ANSWERS: Readonly<Record<string, string>> = {
 function serve(socket: Socket, state: CuttingMailServer): void {
   let text = "";
   let isData = false;
-  const say = (line: string) => socket.write(`${line}\r\n`);
+  const say = (line: string, step?: Cut) => {
+    const answer = () => void socket.write(`${line}\r\n`);
+    const isLate = state.delayMs !== undefined && step !== undefined && state.cut === step;
+    if (isLate) setTimeout(answer, state.delayMs);
+    else answer();
+  };
   const isOver = (step: Cut): boolean => {
-    if (state.cut !== step) return false;
+    if (state.cut !== step || state.delayMs !== undefined) return false;
     if (state.endless !== undefined) goOn(socket, state.endless);
     else if (state.answer === undefined) socket.destroy();
     else if (state.answer !== "") say(state.answer);
@@ -115,8 +134,10 @@ function serve(socket: Socket, state: CuttingMailServer): void {
   const take = (mail: string) => {
     isData = false;
     if (state.cut === "taken" && state.answer !== undefined) return isOver("taken");
+    const refusal = state.judge?.("taken", mail);
+    if (refusal !== undefined) return say(refusal);
     state.taken.push(mail);
-    if (!isOver("taken")) say("250 taken");
+    if (!isOver("taken")) say("250 taken", "taken");
   };
   const isRefused = (line: string) => {
     const [, to = ""] = /^RCPT TO:<(.*)>/i.exec(line) ?? [];
@@ -128,11 +149,19 @@ function serve(socket: Socket, state: CuttingMailServer): void {
     state.said.push(line);
     const name = (line.split(/[ :]/, 1)[0] ?? "").toUpperCase();
     if (state.cut === name && isOver(state.cut)) return;
+    const [, greeted] = /^(?:EHLO|HELO) (.*)/i.exec(line) ?? [];
+    if (greeted !== undefined && state.refusesName?.(greeted) === true) {
+      say("421-4.7.0 Try again later, closing connection. (EHLO)\r\n421 4.7.0 bye");
+      return void socket.end();
+    }
     if (isRefused(line)) return say("450 try again later");
+    const refusal = name === "RCPT" ? state.judge?.("RCPT", line) : undefined;
+    if (refusal !== undefined) return say(refusal);
     if (name === "DATA") isData = true;
     const offer = state.cut === "STARTTLS" ? "STARTTLS" : "SIZE";
     say(
       name === "EHLO" ? `250-here\r\n250-AUTH PLAIN\r\n250 ${offer}` : (ANSWERS[name] ?? "250 ok"),
+      CUTS.find((cut) => cut === name),
     );
   };
   socket.on("data", (chunk) => {
@@ -148,7 +177,8 @@ function serve(socket: Socket, state: CuttingMailServer): void {
     }
   });
   if (state.cut === "connect") return void socket.resetAndDestroy();
-  const isCutInGreeting = state.cut === "greeting" && state.answer === undefined;
+  const isCutInGreeting =
+    state.cut === "greeting" && state.answer === undefined && state.delayMs === undefined;
   if (isCutInGreeting && state.endless === undefined) socket.write("22");
-  if (!isOver("greeting")) say("220 here");
+  if (!isOver("greeting")) say("220 here", "greeting");
 }

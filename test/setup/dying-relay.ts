@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { FatedCall } from "../model/machine.ts";
 import { startRelay, type Relay } from "./relay.ts";
 
@@ -6,6 +7,8 @@ export interface Death {
   readonly nth: number;
   readonly moment: "before" | "after";
 }
+
+const UNDER_WAY_MS = 50;
 
 /** What is written beside a request and comes in no order: rates, failed log-ins, when a key was used. */
 const isBeside = ({ table, rowKeys }: FatedCall) =>
@@ -35,6 +38,11 @@ export async function dyingAt(
   });
   const lived = act(doomed).then(() => "lived" as const);
   const end = await Promise.race([lived, died.promise]);
+  if (end === "died") {
+    // Its connections end with it. What was already handed over arrives now, before the clock of the test goes on.
+    void doomed.services.background.work.stop.begin(calm.clock.now());
+    await wait(UNDER_WAY_MS);
+  }
   await doomed.stop();
   return end;
 }

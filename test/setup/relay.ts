@@ -6,6 +6,7 @@ import { parseConfig, type Config } from "../../src/shared/config/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
+import type { MailLimits } from "../../src/shared/mail/mail.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { createNames, type Names } from "../../src/shared/runtime/names.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
@@ -37,6 +38,8 @@ export interface RelayOptions {
   readonly holdWrite?: (call: FatedCall) => Promise<void> | undefined;
   /** The product's own limits of costly work. Most tests have roomy ones, because their callers share an address. */
   readonly boundsCostlyWork?: true;
+  /** Time limits for the mail server that a test can wait for. */
+  readonly mailLimits?: MailLimits;
   /** The clock of another relay, for two instances of one deployment. */
   readonly sameDeploymentAs?: Relay;
 }
@@ -167,6 +170,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     names,
     tables,
     ...(options.boundsCostlyWork === true ? {} : { costlyWork: ROOMY }),
+    ...(options.mailLimits === undefined ? {} : { mailLimits: options.mailLimits }),
     ...(options.emulatedQueues === true
       ? {}
       : {

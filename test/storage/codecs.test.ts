@@ -17,6 +17,7 @@ import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts"
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { mailCountRow } from "../../src/shared/mail/mail-count-store.ts";
 import { noticesRow } from "../../src/shared/mail/notice-store.ts";
+import { mailServerRow } from "../../src/shared/mail/mail-server-store.ts";
 import { mailRow } from "../../src/shared/mail/mail-store.ts";
 import {
   invitationRow,
@@ -106,6 +107,7 @@ const KINDS = [
   mailRow,
   noticesRow,
   mailCountRow,
+  mailServerRow,
   invitationRow,
   invitedEmailRow,
   linkRow,

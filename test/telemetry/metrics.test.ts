@@ -141,6 +141,8 @@ describe("the table of metrics", () => {
       "webhooks/deliveries/record-attempt",
       "background/poison",
       "background/run-due-walks",
+      "mail/mail-sender",
+      "mail/send-mails",
       "compose",
     ];
     const source = gatherers.map((path) => read(`src/shared/${path}.ts`)).join("\n");

@@ -6,7 +6,8 @@ import type { MailCountStore } from "./mail-count-store.ts";
 import type { Locale } from "../runtime/locale.ts";
 import type { MailStore } from "./mail-store.ts";
 import type { NoticeStore } from "./notice-store.ts";
-import type { Transport } from "./transport.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { MailSender } from "./mail-sender.ts";
 
 interface OwnerToTell {
   readonly id: string;
@@ -29,7 +30,8 @@ export interface MailDeps {
   /** Lists the owners who get a platform's notices, at most as many as fit into one transaction. */
   readonly owners: (platformId: string) => Promise<readonly OwnerToTell[]>;
   readonly stores: MailStores;
-  readonly transport: Transport;
+  readonly metrics: Metrics;
+  readonly sender: MailSender;
   /** Starts the walk that sends mails after a delay. Never throws, because the timer starts the walk too. */
   readonly askForWalk: (delaySeconds: number) => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { randomToken, seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { integer, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
@@ -15,6 +15,10 @@ export const mailRow = rowCodec("mail", {
   until: text(),
   notBefore: text(),
   attempts: integer(),
+  /** How often the mail was handed over without an answer, the attempt that is under way included. */
+  cutOffs: integer(),
+  /** When the server refused it for a reason that may be about all mails. Null otherwise. */
+  heldAt: textOrNull(),
 });
 
 const PREFIX = "M|";
@@ -41,6 +45,8 @@ export interface StoredMail {
   readonly until: string;
   readonly notBefore: string;
   readonly attempts: number;
+  readonly cutOffs: number;
+  readonly heldAt: string | null;
   readonly etag: string;
 }
 
@@ -62,8 +68,8 @@ export class MailStore {
     const rowKey = `${PREFIX}${createdAt}|${randomToken(ID_BYTES)}`;
     const sealed = seal(JSON.stringify(content), bindingOf(platformId, rowKey), this.#dataKeys);
     const until = at.until.toISOString();
-    const columns = { sealed, createdAt, until, notBefore: createdAt, attempts: 0 };
-    return { ...mailRow.encode(columns), rowKey };
+    const columns = { sealed, createdAt, until, notBefore: createdAt, attempts: 0, cutOffs: 0 };
+    return { ...mailRow.encode({ ...columns, heldAt: null }), rowKey };
   }
 
   /** Stores mails that are written on their own. */
@@ -111,9 +117,9 @@ export class MailStore {
   /** Sets when the mail may be sent next. Returns undefined when another process has taken the mail. */
   async postpone(
     { platformId, rowKey, etag }: Pick<StoredMail, "platformId" | "rowKey" | "etag">,
-    next: { readonly notBefore: Date; readonly attempts: number },
+    next: { readonly notBefore: Date } & Pick<StoredMail, "attempts" | "cutOffs" | "heldAt">,
   ): Promise<string | undefined> {
-    const columns = { notBefore: next.notBefore.toISOString(), attempts: next.attempts };
+    const columns = { ...next, notBefore: next.notBefore.toISOString() };
     const row = { ...mailRow.encodePart(columns), rowKey };
     return await this.#core.mergeIfUnchanged(platformId, row, etag);
   }

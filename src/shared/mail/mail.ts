@@ -8,6 +8,7 @@ export { readOffToken } from "./off-link.ts";
 export { isMailOn, type PostedMail } from "./post-mail.ts";
 export { quotable } from "./quotable.ts";
 export { hasMail, markIfWaiting, SEND_MAILS, sendMails } from "./send-mails.ts";
+export type { MailLimits } from "./transport.ts";
 export { quotedPlatform } from "./render-mail.ts";
 export { createMail } from "./stores.ts";
 export type { NoticeSettings } from "./switch-notices.ts";

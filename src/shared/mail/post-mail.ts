@@ -5,7 +5,7 @@ import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
 
 /** How long a mail without an earlier deadline is tried. */
-const TRIED_MS = 24 * 60 * 60_000;
+const TRIED_MS = 3 * 24 * 60 * 60_000;
 
 export const isMailOn = (config: Config): boolean => config.mail !== undefined;
 
@@ -18,7 +18,7 @@ export function markMail({ clock, wakes }: MarkDeps, platformId: string, due = 0
   return wakes.add(wakeOf("mail", platformId, at), now);
 }
 
-/** A mail with its deadline. Without one it is tried for a day. */
+/** A mail with its deadline. Without one it is tried for three days. */
 export type PostedMail = MailContent & { readonly until?: Date };
 
 /** Writes the rows of mails with what causes them. */

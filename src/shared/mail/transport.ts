@@ -1,19 +1,21 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 
 /** Time limits for the mail server, in milliseconds. */
-const LIMITS = {
-  /** To accept the connection, and again to send its greeting. */
-  connect: 10_000,
-  silence: 20_000,
-  /** For everything after connecting. */
-  talk: 35_000,
+export interface MailLimits {
+  /** For the connection. */
+  readonly connect: number;
+  /** For each answer up to that to `DATA` (RFC 5321, 4.5.3.2.1 to 4.5.3.2.4). */
+  readonly step: number;
+  /** For the mail and the answer to its final dot, ten minutes of which are the answer: ending it earlier makes copies (RFC 5321, 4.5.3.2.6). */
+  readonly acceptance: number;
+}
+export const MAIL_LIMITS: MailLimits = {
+  connect: 30_000,
+  step: 5 * 60_000,
+  acceptance: 10.5 * 60_000,
 };
-/** Maximum duration of sending one mail. */
-export const SEND_MS_MAX = LIMITS.connect + LIMITS.talk;
-/** How long a server that could not be reached is left alone. */
-const DOWN_MS = 5_000;
 
 export interface Message {
   readonly to: string;
@@ -25,19 +27,41 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * The outcome of sending. `refused`: the server will never accept the mail. `not_sent`: it certainly has not accepted
- * it. `unknown`: the connection ended before the answer.
- */
-type SendOutcome =
+/** The steps of handing over a mail, in their order. The last one is the mail, its final dot and the answer to it. */
+export const STEPS = [
+  "connect",
+  "greeting",
+  "EHLO",
+  "STARTTLS",
+  "AUTH",
+  "MAIL",
+  "RCPT",
+  "DATA",
+  "mail",
+] as const;
+export type Step = (typeof STEPS)[number];
+
+/** Why a mail was not accepted, and where. */
+export interface Failure {
+  readonly step: Step;
+  /** The server's answer, or what happened instead. */
+  readonly answer: string;
+  /** The answer's code, such as 550. Undefined when the connection ended without an answer. */
+  readonly status?: number;
+  /** The answer's enhanced code (RFC 3463), such as 5.1.1. */
+  readonly enhanced?: string;
+  /** Whether the library refused the mail itself, so that no server will ever get it. */
+  readonly isUnsendable?: boolean;
+}
+
+/** `unknown`: the connection ended after the mail was sent and before it was answered. The server may have it. */
+export type SendOutcome =
   | { readonly kind: "accepted" }
-  | { readonly kind: "refused" | "not_sent" | "unknown"; readonly answer: string };
+  | { readonly kind: "failed" | "unknown"; readonly failure: Failure };
 
 export interface Transport {
-  /** Reports whether the server could not be reached a moment ago. */
-  isDown(): boolean;
-  /** Sends a mail to the server. Never throws. */
-  send(message: Message): Promise<SendOutcome>;
+  /** Sends a mail to the server. The signal ends what was begun, unless the mail itself is under way. Never throws. */
+  send(message: Message, signal?: AbortSignal): Promise<SendOutcome>;
 }
 
 type MailConfig = NonNullable<Config["mail"]>;
@@ -45,6 +69,20 @@ type MailConfig = NonNullable<Config["mail"]>;
 /** Loads the library when the first mail is sent. */
 const loadLibrary = async () => (await import("nodemailer")).default;
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
+
+/**
+ * Returns the name that the relay greets mail servers with (RFC 5321, 4.1.4): the host of its address. Servers hang up on
+ * names without a dot and on the address of the loopback interface, so the domain of the sender replaces these.
+ */
+export function greetingName(publicBaseUrl: string, from: string): string {
+  const host = new URL(publicBaseUrl).hostname.replace(/^\[|\]$/g, "");
+  const version = isIP(host);
+  const isLoopback =
+    version === 0 ? !host.includes(".") : host === "::1" || host.startsWith("127.");
+  if (isLoopback) return from.slice(from.indexOf("@") + 1);
+  if (version === 0) return host;
+  return version === 4 ? `[${host}]` : `[IPv6:${host}]`;
+}
 
 async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
   const socket = connect({ host, port });
@@ -59,39 +97,83 @@ async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
   }
 }
 
-/** A connection to the mail server, the sender's name, and the server's time limit. */
-interface Line {
-  readonly library: Library;
-  readonly socket: Socket;
-  readonly limits: typeof LIMITS;
-}
-
 /** Line breaks of all kinds and other control characters. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-async function handOver(
-  mail: MailConfig,
-  message: Message,
-  { library, socket, limits }: Line,
-): Promise<void> {
+/** Commands by which the library's log shows which step it takes. */
+const STEP_OF_COMMAND: Readonly<Record<string, Step>> = {
+  EHLO: "EHLO",
+  HELO: "EHLO",
+  STARTTLS: "STARTTLS",
+  AUTH: "AUTH",
+  MAIL: "MAIL",
+  RCPT: "RCPT",
+  DATA: "DATA",
+};
+
+/** Makes a logger for the library that reports each command which is sent, and writes nothing. */
+function commandLog(onCommand: (command: string) => void) {
+  const debug = (entry: { readonly tnx?: unknown }, text: unknown) => {
+    if (entry.tnx === "client") onCommand(String(text).split(/[ :]/, 1)[0] ?? "");
+  };
+  const ignore = () => undefined;
+  const level = () => undefined;
+  return { level, trace: ignore, debug, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+}
+
+/** A connection to the mail server, and where on it a step is reported. */
+interface Line {
+  readonly library: Library;
+  readonly socket: Socket;
+  readonly name: string;
+  readonly silenceMs: number;
+  readonly enter: (step: Step) => void;
+}
+
+async function handOver(mail: MailConfig, message: Message, line: Line): Promise<void> {
   const { host, port, isSecure, needsTls, user, password, from, name } = mail;
+  const { library, socket, silenceMs, enter } = line;
   const options = {
     host,
     port,
+    name: line.name,
     secure: isSecure,
     requireTLS: needsTls,
     ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
     tls: { servername: host },
-    greetingTimeout: limits.connect,
-    socketTimeout: limits.silence,
+    // The time limits are ours: an answer that comes drop by drop is no silence.
+    connectionTimeout: silenceMs,
+    greetingTimeout: silenceMs,
+    socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
+    transactionLog: true,
+    logger: commandLog((command) => {
+      const step = STEP_OF_COMMAND[command];
+      if (step !== undefined) enter(step);
+    }),
     getSocket: (
       _options: unknown,
       callback: (error: null, options: { connection: Socket }) => void,
     ) => callback(null, { connection: socket }),
   };
-  await library.createTransport(options).sendMail({
+  const transporter = library.createTransport(options);
+  // The library reads the mail once the server has asked for it.
+  transporter.use("stream", ({ message: node }, done) => {
+    const createReadStream = node.createReadStream.bind(node);
+    node.createReadStream = (...given: Parameters<typeof createReadStream>) => {
+      const stream = createReadStream(...given);
+      const pipe = stream.pipe.bind(stream);
+      // Safe: it returns what the stream's own method returns.
+      stream.pipe = ((...to: Parameters<typeof pipe>) => {
+        enter("mail");
+        return pipe(...to);
+      }) as typeof stream.pipe;
+      return stream;
+    };
+    done();
+  });
+  await transporter.sendMail({
     ...message,
     subject: message.subject.replaceAll(BREAKS, " "),
     from: { name, address: from },
@@ -100,60 +182,82 @@ async function handOver(
   });
 }
 
-interface Failure {
+/** What the library throws. */
+interface LibraryError {
   readonly code?: unknown;
   readonly command?: unknown;
+  readonly response?: unknown;
   readonly responseCode?: unknown;
   readonly message?: unknown;
 }
 
-/** Failures after which the server certainly has no mail, with or without an answer. */
-const BEFORE_THE_MAIL = new Set(["EAUTH", "EENVELOPE", "ETLS", "EDNS"]);
 /** Maximum length of a server's answer in the log. */
 const ANSWER_MAX = 500;
-/** Steps at which a permanent refusal is about this mail. Before them, it is about the settings. */
-const OF_THE_MAIL = new Set(["RCPT TO", "DATA"]);
+/** The answers to `MAIL` and `RCPT` may come after the next command was sent, so the library says which one it is. */
+const STEP_OF_ANSWER: Readonly<Record<string, Step>> = { "MAIL FROM": "MAIL", "RCPT TO": "RCPT" };
+/** An enhanced code directly behind the code of an answer. */
+const ENHANCED = /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})(?!\d)/;
 
-/** Translates a failure of the library. */
-function outcomeOf(error: unknown): SendOutcome {
-  const { code, command, responseCode, message } = error as Failure;
-  const answer = String(message).slice(0, ANSWER_MAX);
-  const isAnswered = typeof responseCode === "number";
-  if (isAnswered && responseCode >= 500 && OF_THE_MAIL.has(String(command)))
-    return { kind: "refused", answer };
-  const isEarly = isAnswered || BEFORE_THE_MAIL.has(String(code));
-  return { kind: isEarly ? "not_sent" : "unknown", answer };
+function failureOf(error: unknown, reached: Step): Failure {
+  const { code, command, response, responseCode, message } = error as LibraryError;
+  const answer = String(response ?? message).slice(0, ANSWER_MAX);
+  if (typeof responseCode !== "number") {
+    const isUnsendable = code === "EENVELOPE" || code === "EMESSAGE";
+    return { step: reached, answer, ...(isUnsendable && { isUnsendable }) };
+  }
+  const step = STEP_OF_ANSWER[String(command)] ?? reached;
+  const [, enhanced] = ENHANCED.exec(answer) ?? [];
+  return { step, answer, status: responseCode, ...(enhanced !== undefined && { enhanced }) };
 }
 
 export function createTransport(
-  { mail }: Pick<Config, "mail">,
-  now: () => number,
-  limits = LIMITS,
+  { mail, publicBaseUrl }: Pick<Config, "mail" | "publicBaseUrl">,
+  limits: MailLimits = MAIL_LIMITS,
 ): Transport {
-  let downUntil = 0;
   return {
-    isDown: () => now() < downUntil,
-    async send(message) {
-      if (mail === undefined) return { kind: "not_sent", answer: "MAIL_URL is not set" };
-      let library: Library;
-      let socket: Socket;
+    async send(message, signal) {
+      let reached: Step = "connect";
+      if (mail === undefined)
+        return { kind: "failed", failure: { step: reached, answer: "MAIL_URL is not set" } };
+      let socket: Socket | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      let ended = "";
+      const end = (why: string) => {
+        ended = why;
+        socket?.destroy();
+      };
+      const enter = (step: Step) => {
+        // Only onwards: a server that never comes to an end has a limited number of answers to be late with.
+        if (STEPS.indexOf(step) <= STEPS.indexOf(reached)) return;
+        reached = step;
+        clearTimeout(timer);
+        const ms = step === "mail" ? limits.acceptance : limits.step;
+        timer = setTimeout(() => end(`no answer within ${ms / 1_000} seconds`), ms);
+      };
+      const stop = () => {
+        if (reached !== "mail") end("the process is about to end");
+      };
+      signal?.addEventListener("abort", stop);
       try {
         // Loaded before connecting, because the server could speak or disconnect while the library loads.
-        library = await loadLibrary();
+        const library = await loadLibrary();
         socket = await dial(mail, limits.connect);
-      } catch (error) {
-        downUntil = now() + DOWN_MS;
-        return { kind: "not_sent", answer: String(error) };
-      }
-      const timer = setTimeout(() => socket.destroy(), limits.talk);
-      try {
-        await handOver(mail, message, { library, socket, limits });
+        if (signal?.aborted === true) stop();
+        enter("greeting");
+        const name = greetingName(publicBaseUrl, mail.from);
+        const silenceMs = STEPS.length * limits.step + limits.acceptance;
+        await handOver(mail, message, { library, socket, name, silenceMs, enter });
         return { kind: "accepted" };
       } catch (error) {
-        return outcomeOf(error);
+        const failure = failureOf(error, reached);
+        const { step, status, isUnsendable = false } = failure;
+        const isUnknown = step === "mail" && status === undefined && !isUnsendable;
+        const kind = isUnknown ? "unknown" : "failed";
+        return { kind, failure: ended === "" ? failure : { ...failure, answer: ended } };
       } finally {
         clearTimeout(timer);
-        socket.destroy();
+        signal?.removeEventListener("abort", stop);
+        socket?.destroy();
       }
     },
   };

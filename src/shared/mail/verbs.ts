@@ -10,6 +10,7 @@ import {
   type Writing,
 } from "./post-mail.ts";
 import { readNotices, switchNotices } from "./switch-notices.ts";
+import { isMailFailing } from "./send-mails.ts";
 import { writeAndTell } from "./tell-owners.ts";
 
 /** Returns what modules call that have something to mail. */
@@ -17,6 +18,9 @@ export const mailVerbs = (deps: MailDeps) => ({
   /** Lists the owners who are told what happened: nobody where no mail is sent. */
   owners: async (platformId: string) =>
     isMailOn(deps.config) ? await deps.owners(platformId) : [],
+  /** Reports whether mails are sent at all, and whether the mail server refuses every mail. */
+  serverState: async () =>
+    isMailOn(deps.config) ? ((await isMailFailing(deps)) ? "failing" : "ok") : undefined,
   admitMail: bound(deps, admitMail),
   insertMails: bound(deps, insertMails),
   postMail: bound(deps, postMail),

@@ -32,6 +32,9 @@ export const METRICS = {
   "webhooks.attempted": { kind: "counter", labels: ["outcome"] },
   "webhooks.circuits": { kind: "counter", labels: ["change"] },
   "webhooks.attempt_ms": { kind: "histogram", labels: [], bounds: MILLISECONDS },
+  "mails.ended": { kind: "counter", labels: ["outcome"] },
+  "mails.failed": { kind: "counter", labels: ["step", "meaning"] },
+  "mails.failing_s": { kind: "histogram", labels: [], bounds: SECONDS },
   "wallet.batch_operations": {
     kind: "histogram",
     labels: ["outcome"],

@@ -20,9 +20,18 @@ export const readinessChecks = shape(() =>
 
 export const readiness = shape(
   () =>
-    z.strictObject({ status: z.literal("ready"), checks: readinessChecks() }).meta({
-      id: "Readiness",
-    }) satisfies z.ZodType<Readiness>,
+    z
+      .strictObject({
+        status: z.literal("ready"),
+        checks: readinessChecks(),
+        mail: z
+          .enum(["ok", "failing"])
+          .optional()
+          .describe(
+            "Whether the mail server takes mails. It delays mails, and never changes the status. Absent where the relay sends no mail.",
+          ),
+      })
+      .meta({ id: "Readiness" }) satisfies z.ZodType<Readiness>,
 );
 
 export const health = shape(() =>
@@ -36,6 +45,7 @@ export const readinessExample = (): ShapeOf<typeof readiness> => ({
     queues: { status: "ok", durationMs: 3 },
     config: { status: "ok", durationMs: 1 },
   },
+  mail: "ok",
 });
 
 async function timed(work: () => Promise<unknown>): Promise<Check> {
@@ -63,15 +73,18 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
 }
 
 async function check(
-  services: Pick<TenantsDeps, "stores" | "secrets" | "readiness">,
+  services: Pick<TenantsDeps, "stores" | "secrets" | "readiness" | "mail">,
 ): Promise<Readiness> {
-  const [tables, queues, config] = await Promise.all([
+  const unknown = () => undefined;
+  const [tables, queues, config, mail] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
     timed(() => services.readiness.pingQueue()),
     timed(() => useSecrets(services.secrets.sessions)),
+    // Storage that doesn't tell is a failed check already.
+    withTimeLimit(CHECK_TIMEOUT_MS, services.mail.serverState().catch(unknown), unknown),
   ]);
   const checks = { tables, queues, config };
   if (Object.values(checks).some(({ status }) => status === "failed"))
     throw new AppError("not_ready", "The service is not ready.", { details: { checks } });
-  return { status: "ready", checks };
+  return { status: "ready", checks, ...(mail !== undefined && { mail }) };
 }

@@ -5,5 +5,7 @@ export interface Check {
 
 export interface Readiness {
   readonly status: "ready";
+  /** Absent where the relay sends no mail. A mail server that fails delays mails, and no request. */
+  readonly mail?: "ok" | "failing" | undefined;
   readonly checks: { readonly tables: Check; readonly queues: Check; readonly config: Check };
 }
