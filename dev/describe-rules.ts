@@ -5,6 +5,7 @@ import {
   unreachableError,
 } from "../src/shared/networks/contract/media-check.ts";
 import { MEDIA_REPAIRS } from "../src/shared/networks/contract/media.ts";
+import { UNREACHABLE } from "../src/shared/networks/contract/unreachable.ts";
 import type { Network } from "../src/shared/networks/contract/network.ts";
 import type { Problem, Rule, RuleTable } from "../src/shared/networks/contract/rules.ts";
 
@@ -32,6 +33,9 @@ function mediaRules(network: Network): RuleTable {
   const problems = [
     ...MEDIA_REASONS.map((reason) => refusalError({ name }, reason, nowhere)),
     unreachableError({ name }, nowhere),
+    ...Object.entries(UNREACHABLE).map(([subject, words]) =>
+      unreachableError({ name }, nowhere, { ...words, subject }),
+    ),
     ...MEDIA_REPAIRS.map((repair) => repairWarning(name, repair, nowhere)),
   ];
   return Object.fromEntries(problems.map(toRule));

@@ -206,6 +206,9 @@ describe("a file that another program wrote", () => {
   test("a film that does not state its length is of unknown length", async () => {
     const film = Buffer.from(written("ffmpeg.mov"));
     film.writeUInt32BE(0xffff_ffff, film.indexOf("mdhd") + 20);
+    film.write("free", film.indexOf("elst"), "latin1");
+    expect(await open(film)).toMatchObject({ durationSeconds: expect.closeTo(0.2, 1) });
+    film.write("free", film.indexOf("stts"), "latin1");
     expect(await open(film)).toMatchObject({ width: 64, height: 48, durationSeconds: null });
   });
 

@@ -2,7 +2,10 @@ import type { Dialler } from "../../src/shared/media/dialled.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 
 /** Gives out one file in ranges, as a good server does, without one. */
-export function inMemory(bytes: Uint8Array): Dialler {
+export function inMemory(
+  bytes: Uint8Array,
+  stated: Readonly<Record<string, string>> = {},
+): Dialler {
   const answer = ({ headers }: HttpRequest) => {
     const range = /^bytes=(\d+)-(\d+)$/.exec(headers?.["range"] ?? "");
     const [first, last] = [Number(range?.[1] ?? 0), Number(range?.[2] ?? bytes.length - 1)];
@@ -10,7 +13,11 @@ export function inMemory(bytes: Uint8Array): Dialler {
     const end = first + body.length - 1;
     return {
       status: 206,
-      headers: { etag: '"one"', "content-range": `bytes ${first}-${end}/${bytes.length}` },
+      headers: {
+        ...stated,
+        etag: '"one"',
+        "content-range": `bytes ${first}-${end}/${bytes.length}`,
+      },
       body,
     };
   };

@@ -222,13 +222,13 @@ describe("a file that is opened", () => {
       "missing.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The server of the media file answers with HTTP 404.",
+      "The server of the media file answers with HTTP 404: it has no file at this address.",
     ],
     [
       "inside.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The media URL doesn't lead to a public address.",
+      "The media URL redirects to an address that is no https URL.",
     ],
     [
       "loopback.jpg",
@@ -296,9 +296,9 @@ describe("a look at a file", () => {
   });
 
   test("takes no page for a picture", async () => {
-    expect(await probe("page.jpg")).toMatchObject({
-      contentType: "application/octet-stream",
-      image: null,
+    expect(await failureOf(probe("page.jpg"))).toMatchObject({
+      code: "media_rejected",
+      reason: "webPage",
     });
   });
 

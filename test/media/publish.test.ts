@@ -17,6 +17,7 @@ import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "./file-server.ts";
+import { BLUE, rawPhoto, RED, REDUCED, tiffOf } from "./tiffs.ts";
 import { colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
 
 const HOUR = 3_600_000;
@@ -50,6 +51,15 @@ beforeAll(async () => {
     "/scan.webp": whole(await flag(900, 600).webp({ lossless: true }).toBuffer()),
     "/noise.png": whole(await noisePng(1_300, 1_000)),
     "/wide.jpg": whole(await flag(1_000, 300).jpeg().toBuffer()),
+    "/scan.tiff": whole(
+      tiffOf([
+        { width: 120, height: 90, colour: RED, tags: REDUCED },
+        { width: 1_200, height: 900, colour: BLUE },
+      ]),
+    ),
+    "/exported.jpg": whole((await flag(1_200, 900).jpeg().toBuffer()).subarray(0, -2)),
+    "/upright.jpg": whole(await flag(900, 1_200).jpeg().toBuffer()),
+    "/raw.dng": whole(rawPhoto("Camera", { 50_706: 0x0401 })),
     "/page.jpg": whole(Buffer.from("<!doctype html><title>Sign in</title>")),
   });
   sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
@@ -90,7 +100,7 @@ async function validate(body: object) {
   return dataOf(await publisher.call("POST", "/v1/posts/validate?media=true", call));
 }
 
-async function bytesOf({ path }: PublishedMedia): Promise<Buffer> {
+async function bytesOf({ path }: Pick<PublishedMedia, "path">): Promise<Buffer> {
   return Buffer.from(await (await fetch(sandbox.url + path)).arrayBuffer());
 }
 
@@ -187,7 +197,71 @@ describe("images that do not fit", () => {
     });
     for (const { platform, status, error } of post.legs) {
       expect(status).toBe("failed");
-      expect(error).toMatchObject({ code: "media_rejected", rule: `${platform}.media.type` });
+      expect(error).toMatchObject({
+        code: "media_rejected",
+        rule: `${platform}.media.webPage`,
+        message: "The address is that of a web page, not of the file.",
+      });
+    }
+  });
+});
+
+describe("files as people have them", () => {
+  const PICTURES = [
+    { name: "scan.tiff", colours: ["blue", "blue"], shape: 4 / 3 },
+    { name: "exported.jpg", colours: ["red", "blue"], shape: 4 / 3 },
+  ] as const;
+  test("a scan with a thumbnail and a photo without its end are shown whole on all five", async () => {
+    sandbox.reset();
+    publisher = await aPublisher(relay, NETWORK_NAMES);
+    const mediaUrls = PICTURES.map(({ name }) => at(name));
+    const post = await publish({ platforms: [...NETWORK_NAMES], mediaUrls });
+    for (const { platform, status, error } of post.legs)
+      expect([platform, error ?? status]).toEqual([platform, "succeeded"]);
+    for (const network of NETWORK_NAMES) {
+      const media = sandbox.posts(network)[0]?.media ?? [];
+      expect(media).toHaveLength(PICTURES.length);
+      for (const [index, { colours, shape }] of PICTURES.entries()) {
+        const bytes = await bytesOf(media[index] ?? { path: "" });
+        const { format, width, height } = await sharp(bytes).metadata();
+        expect(["jpeg", "tiff"]).toContain(format);
+        expect(width).toBeGreaterThanOrEqual(1_080);
+        expect(width / height).toBeCloseTo(shape, 2);
+        expect(await colourAt(bytes, 0.1, 0.9)).toBe(colours[0]);
+        expect(await colourAt(bytes, 0.9, 0.9)).toBe(colours[1]);
+        if (format === "jpeg") expect(bytes.subarray(-2).toString("hex")).toBe("ffd9");
+      }
+    }
+  });
+
+  test("a photo of 3 : 4 is published in its shape, or refused by its rule", async () => {
+    sandbox.reset();
+    publisher = await aPublisher(relay, NETWORK_NAMES);
+    const body = { platforms: [...NETWORK_NAMES], mediaUrls: [at("upright.jpg")] };
+    const { platforms } = await validate(body);
+    const post = await publish(body);
+    for (const { platform, status, error } of post.legs) {
+      const [said] = platforms[platform].errors;
+      expect([platform, error?.rule ?? null]).toEqual([platform, said?.rule ?? null]);
+      if (status !== "succeeded") continue;
+      const [published] = sandbox.posts(platform)[0]?.media ?? [];
+      const { width, height } = await sharp(await bytesOf(published ?? { path: "" })).metadata();
+      expect([platform, width / height]).toEqual([platform, 0.75]);
+    }
+  });
+
+  test("a raw photo is refused on all five, and its preview is published on none", async () => {
+    sandbox.reset();
+    publisher = await aPublisher(relay, NETWORK_NAMES);
+    const post = await publish({ platforms: [...NETWORK_NAMES], mediaUrls: [at("raw.dng")] });
+    for (const { platform, status, error } of post.legs) {
+      expect([platform, status]).toEqual([platform, "failed"]);
+      expect(error).toMatchObject({
+        rule: `${platform}.media.type`,
+        message: expect.stringContaining("raw photo"),
+        remediation: expect.stringContaining("JPEG"),
+      });
+      expect(sandbox.posts(platform)).toEqual([]);
     }
   });
 });

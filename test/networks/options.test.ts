@@ -32,7 +32,7 @@ describe("platformOptions", () => {
     ["http", { mediaUrls: ["http://a.example/b.jpg"] }],
     ["credentials", { mediaUrls: ["https://user:pass@a.example/b.jpg"] }],
     ["no URL", { mediaUrls: ["b.jpg"] }],
-    ["a long URL", { mediaUrls: [`https://a.example/${"x".repeat(2040)}`] }],
+    ["a long URL", { mediaUrls: [`https://a.example/${"x".repeat(8_192)}`] }],
     ["21 files", { mediaUrls: Array.from({ length: 21 }, () => "https://a.example/b.jpg") }],
     ["a long alt text", { altTexts: ["x".repeat(10_001)] }],
     ["alt texts of another number", { mediaUrls: ["https://a.example/b.jpg"], altTexts: [] }],

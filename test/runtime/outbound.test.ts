@@ -123,7 +123,7 @@ describe("a URL that somebody else chose", () => {
     ["https://example.com:6667/", "must use port 443, or one from 1024 on that browsers allow"],
     ["https://", "must be an https URL"],
     ["nothing", "must be an https URL"],
-    [`https://example.com/${"x".repeat(2_048)}`, "must have at most 2048 characters"],
+    [`https://example.com/${"x".repeat(8_192)}`, "must have at most 8192 characters"],
   ])("%s is refused: %s", (url, reason) => {
     expect(refusedUrl(url)).toBe(reason);
   });

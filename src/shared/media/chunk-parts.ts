@@ -2,7 +2,9 @@ import { crc32 } from "node:zlib";
 import { isSilentExif, orientationBlock } from "./exif.ts";
 import type { PartsOptions, PictureParts } from "./parts.ts";
 
-const PNG_START = 8;
+export const PNG_START = 8;
+/** The chunk that ends a PNG. It is the same in every file. */
+export const PNG_END = Buffer.from("0000000049454e44ae426082", "hex");
 const PNG_PICTURE: ReadonlySet<string> = new Set(
   "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sRGB cICP mDCV cLLI sBIT bKGD pHYs".split(" "),
 );
@@ -15,7 +17,7 @@ interface Chunk {
 }
 
 /** Yields the complete chunks of a PNG, up to its end chunk. */
-function* pngChunks(png: Buffer): Generator<Chunk> {
+export function* pngChunks(png: Buffer): Generator<Chunk> {
   let at = PNG_START;
   while (at + 12 <= png.length) {
     const end = at + 12 + png.readUInt32BE(at);

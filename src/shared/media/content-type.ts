@@ -1,5 +1,9 @@
 import { boxTypeOf } from "./box-type.ts";
 
+export const PDF = "application/pdf";
+/** The type of finished pictures and of most cameras' raw files, which only the directories tell apart. */
+export const TIFF = "image/tiff";
+
 /** File signatures. The first match counts, so of two with the same start, the longer one is first. */
 const SIGNATURES: readonly (readonly [offset: number, text: string, contentType: string])[] = [
   [0, "\xff\xd8\xff", "image/jpeg"],
@@ -15,11 +19,19 @@ const SIGNATURES: readonly (readonly [offset: number, text: string, contentType:
   [0, "fLaC", "audio/flac"],
   [0, "RF64", "audio/wav"],
   [8, "CR\x02", "image/x-canon-cr2"],
-  [0, "II*\0", "image/tiff"],
-  [0, "MM\0*", "image/tiff"],
-  [0, "II+\0", "image/tiff"],
-  [0, "MM\0+", "image/tiff"],
-  [0, "%PDF-", "application/pdf"],
+  [6, "HEAPCCDR", "image/x-canon-crw"],
+  [0, "FUJIFILMCCD-RAW", "image/x-fuji-raf"],
+  [0, "\0MRM", "image/x-minolta-mrw"],
+  [0, "IIRO", "image/x-olympus-orf"],
+  [0, "IIRS", "image/x-olympus-orf"],
+  [0, "MMOR", "image/x-olympus-orf"],
+  [0, "IIU\0", "image/x-panasonic-rw2"],
+  [0, "FOVb", "image/x-sigma-x3f"],
+  [0, "II*\0", TIFF],
+  [0, "MM\0*", TIFF],
+  [0, "II+\0", TIFF],
+  [0, "MM\0+", TIFF],
+  [0, "%PDF-", PDF],
 ];
 
 /** Types of RIFF files, by the four letters after the length. */
@@ -102,6 +114,52 @@ const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | 
   "PK\x03\x04": (_text, bytes) => officeType(bytes),
 };
 
+/** The type of a web page, which no network takes. It is usually the page of a cloud drive or a log-in page. */
+export const WEB_PAGE = "text/html";
+/** Elements that a page begins with, after a byte order mark, white space, comments and declarations. */
+const PAGE_ELEMENTS: ReadonlySet<string> = new Set(
+  // https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
+  "html head script iframe h1 div font table a style title b body br p meta link".split(" "),
+);
+const BEFORE_PAGE = /^\s*(?:<!--[^]*?-->|<\?xml[^>]*\?>)/;
+/** Comments and declarations that may come first. */
+const BEFORE_PAGE_MAX = 8;
+
+/** Decodes the beginning of a text by its byte order mark. Without one, all signatures of pages are ASCII. */
+function textOf(bytes: Buffer): string {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  const mark = head.toString("latin1", 0, 3);
+  if (mark.startsWith("\xff\xfe")) return head.toString("utf16le", 2);
+  if (mark.startsWith("\xfe\xff") && head.length > 3)
+    return Buffer.from(head.subarray(2, head.length - (head.length % 2)))
+      .swap16()
+      .toString("utf16le");
+  return head.toString("latin1", mark === "\xef\xbb\xbf" ? 3 : 0);
+}
+
+function isWebPage(bytes: Buffer): boolean {
+  let text = textOf(bytes).trimStart();
+  for (let count = 0; count < BEFORE_PAGE_MAX; count += 1)
+    text = text.replace(BEFORE_PAGE, "").trimStart();
+  const [, name = ""] = /^<(!?[a-z0-9]{1,8})[\s>/]/i.exec(text) ?? [];
+  if (PAGE_ELEMENTS.has(name.toLowerCase())) return true;
+  const kind = text.slice(name.length + 1).trimStart();
+  return name.toLowerCase() === "!doctype" && kind.slice(0, 4).toLowerCase() === "html";
+}
+
+/** Readers take a PDF whose header is within its first 1,024 bytes (PDF Reference 1.7, appendix H, note 13). */
+const PDF_HEADER_BYTES = 1_024;
+
+/**
+ * Returns where a PDF begins, which may be after a byte order mark, a line break or the rest of a form. Undefined if no
+ * PDF begins there.
+ */
+export function pdfStart(bytes: Uint8Array): number | undefined {
+  const head = Buffer.from(bytes.subarray(0, PDF_HEADER_BYTES + 8)).toString("latin1");
+  const at = head.search(/%PDF-\d\.\d/);
+  return at < 0 || at >= PDF_HEADER_BYTES ? undefined : at;
+}
+
 /** Tells the type of a file by its first bytes, because the type that a server states is often wrong. */
 export function contentTypeOf(file: Uint8Array): string {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
@@ -110,5 +168,8 @@ export function contentTypeOf(file: Uint8Array): string {
   if (tell !== undefined) return tell(text, bytes) ?? UNKNOWN_TYPE;
   const [, , signed] = SIGNATURES.find(([offset, start]) => text.startsWith(start, offset)) ?? [];
   const found = signed ?? boxTypeOf(bytes) ?? soundType(bytes);
-  return found ?? (isTransportStream(bytes) ? "video/mp2t" : UNKNOWN_TYPE);
+  if (found !== undefined) return found;
+  if (isTransportStream(bytes)) return "video/mp2t";
+  if (isWebPage(bytes)) return WEB_PAGE;
+  return pdfStart(bytes) === undefined ? UNKNOWN_TYPE : PDF;
 }

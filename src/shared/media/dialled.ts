@@ -1,7 +1,7 @@
 import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
 import { type Arrived, follow } from "../networks/contract/redirects.ts";
 import { overHttps } from "../networks/contract/web-address.ts";
-import { unreachable } from "../networks/contract/unreachable.ts";
+import { undelivered, unreachable } from "../networks/contract/unreachable.ts";
 import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Outbound } from "../runtime/outbound.ts";
@@ -17,7 +17,7 @@ export const tooLarge = (bytesMax: number, cause?: unknown) =>
 
 /** Turns a call without an answer into a `MediaFailure`. Other errors are returned unchanged. */
 export function toMediaFailure(error: unknown): unknown {
-  return error instanceof HttpFailure ? unreachable(error.reason, { error }) : error;
+  return error instanceof HttpFailure ? undelivered(error) : error;
 }
 
 /** A compressed transfer would hide the file's size and shift its ranges. */

@@ -44,6 +44,8 @@ const imageFactsShape = shape(() =>
     hasExtras: z.boolean(),
     /** Whether the picture can be separated from its file, so that it can be published without the rest. */
     isSeparable: z.boolean(),
+    /** Whether only its end marker is missing, which is added. */
+    lacksEnd: z.boolean(),
     /** Number of known frames of an animation, or 1 for a still picture. */
     frames: length(),
     hasAlpha: z.boolean(),

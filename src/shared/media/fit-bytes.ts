@@ -12,7 +12,9 @@ import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage } from "./image-facts.ts";
+import { withEnd } from "./missing-end.ts";
 import { pictureParts } from "./picture-parts.ts";
+import { FIRST_PAGE, isTiff, tiffContent, type TiffContent } from "./tiff-content.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
 const PIXELS_MAX = 120_000_000;
@@ -34,14 +36,15 @@ type Repair = Extract<FitPlan, { kind: "repair" }>;
  * give the same bytes. A hostile file may fill the memory or never end, so this runs in a process that can be stopped.
  * @throws MediaFailure
  */
-export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
-  const contentType = contentTypeOf(bytes);
+export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<FittedImage> {
+  const contentType = contentTypeOf(given);
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
   try {
+    const { bytes, lacksEnd } = await completed(given, contentType);
     const metadata = await readMetadata(bytes, contentType);
     const known = factsOfImage({ contentType, bytes, size: bytes.length, metadata });
     const hasAlpha = known.hasAlpha && (await isClear(bytes));
-    const facts = { ...known, hasAlpha };
+    const facts = { ...known, hasAlpha, lacksEnd };
     const plan = planFit(facts, target);
     if (plan.kind === "refused") throw refused(plan.reason, plan.message);
     return plan.kind === "fits"
@@ -55,13 +58,38 @@ export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<
 /** Reads an image's metadata. The result is undefined for a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
   if (!isReadable(contentType)) return undefined;
-  const metadata = await (await openImage(bytes)).metadata();
+  const content = await tiffIn(bytes);
+  if (content?.rawType != null) throw refused("raw", content.rawType);
+  const read = await (await openImage(bytes)).metadata();
+  // The library counts pages only, and a thumbnail may be in a directory below a page.
+  const metadata =
+    content === undefined ? read : { ...read, pages: Math.max(read.pages ?? 1, content.count) };
   const decoder = contentType === "image/avif" ? "heif" : contentType.slice("image/".length);
   if (metadata.format !== decoder)
     throw refused("damaged", `begins as ${contentType} and is ${metadata.format}`);
   const held = decodedBytes(metadata);
   if (held > decodedMax(metadata)) throw refused("pixels", `${held} bytes when decoded`);
   return metadata;
+}
+
+/**
+ * Adds the end marker to a picture that lacks nothing else. Then all its lines are decoded, since the library can't
+ * report missing data any more once a marker follows it, except as a warning.
+ * @throws Error when more is missing
+ */
+async function completed(
+  bytes: Uint8Array,
+  contentType: string,
+): Promise<{ readonly bytes: Uint8Array; readonly lacksEnd: boolean }> {
+  const ended = withEnd(contentType, bytes);
+  if (ended === undefined) return { bytes, lacksEnd: false };
+  const { width, height } = (await readMetadata(ended, contentType)) ?? { width: 0, height: 0 };
+  const image = await openImage(ended, "warning");
+  await image
+    .extract({ left: 0, top: height - 1, width, height: 1 })
+    .raw()
+    .toBuffer();
+  return { bytes: ended, lacksEnd: true };
 }
 
 /** Longer images are not decoded to find damage, because reading facts has to be fast. */
@@ -75,10 +103,14 @@ const CLEAR_BYTES_MAX = 16 * 1024 * 1024;
  * @throws MediaFailure
  */
 export async function readImage(
-  { contentType, size }: Pick<ImageFacts, "contentType" | "size">,
-  bytes: Uint8Array,
+  { contentType, size: stated }: Pick<ImageFacts, "contentType" | "size">,
+  given: Uint8Array,
 ): Promise<ImageFacts> {
-  const isWhole = bytes.length === size;
+  const isWhole = given.length === stated;
+  const { bytes, lacksEnd } = isWhole
+    ? await completed(given, contentType)
+    : { bytes: given, lacksEnd: false };
+  const size = isWhole ? bytes.length : stated;
   const isChecked = isWhole && size <= CHECKED_BYTES_MAX;
   let metadata: Metadata | undefined;
   try {
@@ -86,9 +118,9 @@ export async function readImage(
     if (isChecked && metadata !== undefined) await decode(bytes);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    if (failure.reason === "pixels" || isChecked) throw failure;
+    if (failure.reason === "pixels" || failure.reason === "raw" || isChecked) throw failure;
   }
-  const facts = factsOfImage({ contentType, bytes, size, metadata });
+  const facts = { ...factsOfImage({ contentType, bytes, size, metadata }), lacksEnd };
   const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;
   if (!facts.hasAlpha || !isWhole || !isLight) return facts;
   return { ...facts, hasAlpha: await isClear(bytes).catch(() => true) };
@@ -162,10 +194,22 @@ function branded(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-async function openImage(bytes: Uint8Array): Promise<Sharp> {
+/** Reads what a TIFF holds, as far as its bytes are known. Undefined for files of other types. */
+async function tiffIn(bytes: Uint8Array): Promise<TiffContent | undefined> {
+  if (!isTiff(bytes)) return undefined;
+  const read = (first: number, last: number) => Promise.resolve(bytes.subarray(first, last + 1));
+  return await tiffContent(bytes, bytes.length, read);
+}
+
+async function openImage(
+  bytes: Uint8Array,
+  failOn: NonNullable<SharpOptions["failOn"]> = "truncated",
+): Promise<Sharp> {
   const sharp = await (library ??= loadLibrary());
-  const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn: "truncated" };
-  return sharp(branded(bytes), { ...options, sequentialRead: true });
+  const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn };
+  const { picture: { page, subIfd } = FIRST_PAGE } = (await tiffIn(bytes)) ?? {};
+  const chosen = { page, ...(subIfd < 0 ? {} : { tiff: { subifd: subIfd } }) };
+  return sharp(branded(bytes), { ...options, ...chosen, sequentialRead: true });
 }
 
 /** Returns the file unchanged. It is decoded first, so that damage is reported here and not by the network. */
@@ -209,8 +253,12 @@ async function repaired(
   throw refused("size", `can't be made smaller than ${target.bytesMax} bytes`);
 }
 
-/** Repairs that leave out parts of the file and don't touch the visible pixels. */
-const REMOVALS: ReadonlySet<MediaRepair> = new Set(["metadataRemoved", "extrasRemoved"]);
+/** Repairs that leave out parts of the file, or add its end, and don't touch the visible pixels. */
+const REMOVALS: ReadonlySet<MediaRepair> = new Set([
+  "completed",
+  "metadataRemoved",
+  "extrasRemoved",
+]);
 
 /** Removes everything but the picture from a file. Undefined when the picture has to be encoded again. */
 function separatedOf(

@@ -2,6 +2,7 @@ import {
   type ImageTarget,
   type MediaReason,
   type MediaRepair,
+  RAW_PHOTOS,
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
 import { UPRIGHT } from "./exif.ts";
@@ -56,9 +57,10 @@ function planUnchanged(facts: ImageFacts): FitPlan {
     : { kind: "repair", repairs, width, height, contentType };
 }
 
-/** Lists what is removed from the file, independent of changes to the picture itself. */
-function removalsOf({ hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
+/** Lists what is removed from the file or added to it, independent of changes to the picture itself. */
+function removalsOf({ lacksEnd, hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
   return [
+    ...(lacksEnd ? (["completed"] as const) : []),
     ...(hasMetadata ? (["metadataRemoved"] as const) : []),
     ...(hasExtras ? (["extrasRemoved"] as const) : []),
   ];
@@ -92,7 +94,10 @@ function refusalOf(
   const { framesMax = Infinity } = target;
   if (!READABLE_IMAGES.includes(contentType)) {
     if (!target.types.includes(contentType) || !facts.isSeparable)
-      return { reason: "type", message: `${contentType} is not taken` };
+      return {
+        reason: RAW_PHOTOS.includes(contentType) ? "raw" : "type",
+        message: `${contentType} is not taken`,
+      };
     if (size > target.bytesMax) return { reason: "size", message: `${size} bytes` };
   }
   if (isOutside(facts, target)) return { reason: "ratio", message: `${width} × ${height}` };

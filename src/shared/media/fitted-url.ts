@@ -11,6 +11,7 @@ import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
+import { refused } from "./dialled.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
@@ -19,7 +20,8 @@ import { mediaReader } from "./media-reader.ts";
 /** A network may fetch a file while it processes the post, which takes up to a day on Instagram. */
 const LIFETIME_MS = 26 * 3_600_000;
 const BOUND_TO = "media address";
-const TOKEN_LENGTH_MAX = 6_000;
+/** The host refuses request lines of more than 8,192 bytes. */
+const TOKEN_LENGTH_MAX = 7_500;
 
 /** Unknown fields are ignored, because a later build's addresses reach every build that runs. */
 const claimsShape = shape(() =>
@@ -53,6 +55,7 @@ function keep(token: string, { bytes, contentType }: Picture): void {
 /**
  * Makes the address of a customer's image, fitted for a network. The token contains all data, so nothing is stored. The
  * picture, if given, stays in memory for a while. Otherwise each post would fetch and fit its image twice.
+ * @throws MediaFailure when the image's own address is too long to be in a token
  */
 export function fittedUrl(
   { config, clock }: Pick<MediaDeps, "config" | "clock">,
@@ -60,6 +63,7 @@ export function fittedUrl(
 ): string {
   const claims: FittedClaims = { url, target, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
+  if (token.length > TOKEN_LENGTH_MAX) throw refused("address", `${url.length} characters`);
   if (fitted !== undefined) keep(token, fitted);
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }

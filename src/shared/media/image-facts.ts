@@ -71,6 +71,7 @@ export function factsOfImage(image: KnownImage): ImageFacts {
     // What can't be separated from the picture may be anything.
     hasExtras: hasExtras || (isWhole && kept === null && isKnownType),
     isSeparable: kept !== null || (!isWhole && isKnownType),
+    lacksEnd: false,
     hasAlpha: metadata?.hasAlpha ?? false,
     isPrint: metadata?.space === "cmyk",
   };

@@ -29,7 +29,7 @@ interface Segment {
 }
 
 /** Yields the segments after the first marker. A segment that begins a scan includes the scan. */
-function* segmentsOf(jpeg: Buffer): Generator<Segment> {
+export function* segmentsOf(jpeg: Buffer): Generator<Segment> {
   let at = 2;
   while (jpeg[at] === 0xff && at + 1 < jpeg.length) {
     const marker = jpeg[at + 1] ?? 0;

@@ -1,7 +1,7 @@
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
-import { unreachable } from "../networks/contract/unreachable.ts";
+import { badStatus, unreachable } from "../networks/contract/unreachable.ts";
 import { codingsOf } from "../runtime/content-coding.ts";
 import {
   type Dialler,
@@ -12,19 +12,23 @@ import {
   mediaRequest,
   openResponse,
   partOf,
+  refused,
   tooLarge,
   versionOf,
 } from "./dialled.ts";
-import { contentTypeOf, UNKNOWN_TYPE } from "./content-type.ts";
+import { contentTypeOf, PDF, pdfStart, TIFF, UNKNOWN_TYPE, WEB_PAGE } from "./content-type.ts";
+import { fileNameOf } from "./file-name.ts";
 import { isOldOffice, oldOfficeType } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readFacts } from "./read-facts.ts";
+import { tiffContent } from "./tiff-content.ts";
 import {
   HeldBytes,
   RangedBytes,
   StreamedBytes,
   takeUpTo,
+  withoutStart,
   type RemoteBytes,
 } from "./remote-bytes.ts";
 
@@ -66,17 +70,20 @@ export async function openMedia(
   { readBy = READ_BY_NOBODY, isThorough = false, leftMs, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
-  const { sample, bytes, answer } = await open(dialler, url, { ...limits, owner: readBy.owner });
+  const opened = await open(dialler, url, { ...limits, owner: readBy.owner });
+  const { sample, answer } = opened;
+  // Offsets in a PDF count from its header (ISO 32000-2, 7.5.2), so what precedes it isn't part of the document.
+  const bytes = withoutStart(
+    opened.bytes,
+    contentTypeOf(sample) === PDF ? (pdfStart(sample) ?? 0) : 0,
+  );
   const { size } = bytes;
   try {
     if (size > bytesMax) throw tooLarge(bytesMax);
     if (size === 0) throw unreachable("empty");
-    const contentType = isOldOffice(sample)
-      ? ((await oldOfficeType(sample, size, (first, last) => bytes.read(first, last))) ??
-        UNKNOWN_TYPE)
-      : contentTypeOf(sample);
-    if (contentType === UNKNOWN_TYPE) refuseCoded(answer);
+    const contentType = await typeOf({ sample, bytes, answer });
     const file = { contentType, size };
+    const name = fileNameOf(answer.headers["content-disposition"]);
     const facts = await readFacts(readBy, { file, bytes, sample, isThorough, leftMs });
     return {
       contentType: typeByFacts(contentType, facts),
@@ -84,6 +91,7 @@ export async function openMedia(
       ...facts,
       ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
       version: bytes.version,
+      ...(name === undefined ? {} : { name }),
       read: (first, last) => bytes.read(first, last),
       chunks: () => bytes.chunks(),
       close: () => bytes.close(),
@@ -93,6 +101,29 @@ export async function openMedia(
     throw error;
   }
 }
+
+/**
+ * Tells the type of an opened file by its bytes, also by those that are far from the beginning.
+ * @throws MediaFailure for a web page instead of the file, and for a body that can't be decoded
+ */
+async function typeOf({ sample, bytes, answer }: Opened): Promise<string> {
+  const type = contentTypeOf(sample);
+  const read = (first: number, last: number) => bytes.read(first, last);
+  if (type === TIFF) return (await tiffContent(sample, bytes.size, read)).rawType ?? type;
+  if (type === WEB_PAGE) throw refused("webPage", "the file is a web page");
+  if (type !== UNKNOWN_TYPE) return type;
+  if (isOldOffice(sample)) return (await oldOfficeType(sample, bytes.size, read)) ?? type;
+  refuseCoded(answer);
+  if (isStatedPage(answer) && !sample.subarray(0, TEXT_BYTES).includes(0))
+    throw refused("webPage", "its server says that the file is a web page");
+  return type;
+}
+
+/** How many bytes are checked for a zero, which no text in an ASCII-compatible encoding has. */
+const TEXT_BYTES = 4_096;
+
+const isStatedPage = ({ headers }: Pick<OpenedResponse, "headers">) =>
+  /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers["content-type"] ?? "");
 
 /** Corrects the type by the facts: a file with a length but no frame is sound, even in a type for films. */
 function typeByFacts(contentType: string, { durationSeconds, width }: FileFacts): string {
@@ -166,7 +197,7 @@ async function streamed(
     answer.cancel();
     const { status } = answer;
     if (status === 204 || status === 205) throw unreachable("empty");
-    throw status === 206 ? unreachable("range") : unreachable("status", { value: status });
+    throw status === 206 ? unreachable("range") : badStatus(status);
   }
   const length = answer.headers["content-length"];
   if (length === undefined) return held(answer, bytesMax, new HeldMemory(owner));

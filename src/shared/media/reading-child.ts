@@ -1,5 +1,6 @@
 import { MediaFailure, type MediaFacts } from "../networks/contract/media.ts";
 import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
+import { filmSeconds } from "./film-length.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
 import { fitBytes, loadImageLibrary, readImage } from "./fit-bytes.ts";
 
@@ -41,6 +42,11 @@ function missingHead(pieces: readonly Piece[]): Uint8Array {
   return Buffer.from(first).toString("latin1", 4) === "ftyp" ? NO_HEAD : QUICKTIME_HEAD;
 }
 
+/** Types whose length is read from their boxes. */
+const BOXED: ReadonlySet<string> = new Set(
+  "video/mp4 video/quicktime video/3gpp video/3gpp2 audio/mp4".split(" "),
+);
+
 /**
  * Maximum number of pieces that are read for a video's facts. Usual files need a few hundred. The pieces are counted
  * because a limit of time or memory would give another result at each reading.
@@ -78,19 +84,26 @@ export async function videoFacts(
     },
     handleUnhandledError: () => undefined,
   });
+  const readFilm = (start: number, end: number) => {
+    reads += 1;
+    if (reads > READS_MAX) throw new RangeError("too many pieces");
+    const bytes = cutFrom(pieces, { start, end });
+    if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    missing ??= { start, end };
+    throw new RangeError("not there yet");
+  };
   const input = new Input({ source, formats: [MP4, QTFF, MATROSKA, WEBM] });
   try {
-    const durationSeconds = await input.getDurationFromMetadata();
     const track = await input.getPrimaryVideoTrack();
     const [width, height] = [await track?.getDisplayWidth(), await track?.getDisplayHeight()];
-    const own = Number(await track?.getDurationFromMetadata());
-    const ticks = Math.round(own * Number(await track?.getTimeResolution()));
-    // All bits of a track's length are set when it is unknown (ISO/IEC 14496-12, 8.4.2).
-    const isStated = ticks !== 2 ** 32 - 1 && !(ticks >= 2 ** 63);
+    const isBoxed = BOXED.has(contentType);
+    // This expands the tables of samples as players do, so that a film whose tables fill the memory is refused.
+    const stated = await input.getDurationFromMetadata();
+    const seconds = isBoxed ? filmSeconds(size, readFilm) : stated;
     if (missing === undefined)
       return {
         ...UNKNOWN,
-        durationSeconds: isStated ? valid(durationSeconds) : null,
+        durationSeconds: valid(seconds),
         width: valid(width),
         height: valid(height),
       };

@@ -1,5 +1,5 @@
 import type { MediaFile } from "../networks/contract/media.ts";
-import { unreachable } from "../networks/contract/unreachable.ts";
+import { badStatus, unreachable } from "../networks/contract/unreachable.ts";
 import { HttpFailure, type HttpResponse } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import {
@@ -88,6 +88,25 @@ export class HeldBytes implements RemoteBytes {
   }
 }
 
+/** Leaves out the first bytes of a file. */
+export function withoutStart(bytes: RemoteBytes, start: number): RemoteBytes {
+  if (start === 0) return bytes;
+  return {
+    size: bytes.size - start,
+    version: bytes.version,
+    read: (first, last) => bytes.read(first + start, last + start),
+    async *chunks() {
+      let left = start;
+      for await (const chunk of bytes.chunks()) {
+        const skipped = Math.min(left, chunk.length);
+        left -= skipped;
+        if (skipped < chunk.length) yield chunk.subarray(skipped);
+      }
+    },
+    close: () => bytes.close(),
+  };
+}
+
 /** A file on its server, with only its first bytes in memory. */
 abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
@@ -169,8 +188,7 @@ export class RangedBytes extends DistantBytes {
       bytesMax,
       beyondMax: "cut",
     });
-    if (![200, 203, 206, 416].includes(answer.status))
-      throw unreachable("status", { value: answer.status });
+    if (![200, 203, 206, 416].includes(answer.status)) throw badStatus(answer.status);
     if (this.#isOther(answer)) throw changed();
     const part = partOf(answer);
     const isPart = answer.status === 206 && answer.headers["content-encoding"] === undefined;
@@ -284,9 +302,7 @@ export class StreamedBytes extends DistantBytes {
     if (isWhole && isSame) return watched(answer);
     answer.cancel();
     if (isWhole) throw changed();
-    throw answer.status === 206
-      ? unreachable("range")
-      : unreachable("status", { value: answer.status });
+    throw answer.status === 206 ? unreachable("range") : badStatus(answer.status);
   }
 }
 

@@ -5,18 +5,24 @@ import { misreadAddress } from "../runtime/web-address.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
-const URL_CHARACTERS_MAX = 2048;
+const URL_CHARACTERS_MAX = 2_048;
+/** Signed addresses of files carry tokens of several thousand characters. */
+const FILE_URL_CHARACTERS_MAX = 8_192;
 /** More than any network accepts. A text longer than the network's own limit is cut. */
 export const ALT_TEXT_CHARACTERS_MAX = 10_000;
 export const ALT_TEXTS_FIT =
   'must have as many items as "mediaUrls", null where a file has no text';
 
 /** Makes the schema of an address with one of these protocols, which is read exactly as written. */
-const address = (protocols: readonly string[], error: string) =>
+const address = (
+  protocols: readonly string[],
+  error: string,
+  charactersMax: number = URL_CHARACTERS_MAX,
+) =>
   z
     .string()
     .trim()
-    .max(URL_CHARACTERS_MAX)
+    .max(charactersMax)
     .superRefine((text, context) => {
       const isOne = URL.canParse(text) && protocols.includes(new URL(text).protocol);
       const message = isOne ? misreadAddress(text) : error;
@@ -28,13 +34,17 @@ const address = (protocols: readonly string[], error: string) =>
 /** An address to which readers are led. */
 export const linkUrl = shape(() => address(["https:", "http:"], "must be an http or https URL"));
 
-/** A URL that the relay itself fetches: https, without anything secret in it. */
-export const publicUrl = shape(() =>
-  address(["https:"], "must be an https URL").refine(hasNoCredentials, {
+const withoutCredentials = (charactersMax: number) =>
+  address(["https:"], "must be an https URL", charactersMax).refine(hasNoCredentials, {
     error: "must not carry a user name or a password: the file has to be public",
     abort: true,
-  }),
-);
+  });
+
+/** A URL that readers' browsers fetch: https, without anything secret in it. */
+export const publicUrl = shape(() => withoutCredentials(URL_CHARACTERS_MAX));
+
+/** The URL of a file that the relay fetches. It may be longer than others. */
+export const fileUrl = shape(() => withoutCredentials(FILE_URL_CHARACTERS_MAX));
 
 export const languageTag = shape(() =>
   z
@@ -50,7 +60,7 @@ export const firstComment = (charactersMax: number) =>
 
 const sharedFields = shape(() => ({
   text: z.string().max(TEXT_UTF16_MAX).describe("Replaces the post's text."),
-  mediaUrls: z.array(publicUrl()).max(MEDIA_MAX).describe("Replaces the post's media."),
+  mediaUrls: z.array(fileUrl()).max(MEDIA_MAX).describe("Replaces the post's media."),
   altTexts: z
     .array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable())
     .max(MEDIA_MAX)

@@ -3,7 +3,9 @@ import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/er
 import type { Network } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import { wordsOf } from "../networks/contract/media-check.ts";
+import { networkOf, type NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 
 /** The findings of one network in a draft before anything is sent. */
 export interface NetworkCheck {
@@ -118,13 +120,21 @@ const WORDS: Readonly<
   },
 };
 
+function wordsOfRule({ rule, code }: LegFailure) {
+  const network = NETWORK_NAMES.find((name) => rule?.startsWith(`${name}.`) === true);
+  return rule === undefined || network === undefined
+    ? undefined
+    : wordsOf(networkOf(network), rule, code);
+}
+
 /** Returns a failure of a call as its readers see it. */
 export function problemOf(
   failure: LegFailure,
   kind: keyof Network["calls"] = "publish",
 ): LegProblem {
   const { code, networkCode, rule, mediaIndex } = failure;
-  const { message, remediation } = WORDS[kind][code] ?? LEG_ERRORS[code];
+  // What a rule says is more exact than what its code says, and a validation said the same.
+  const { message, remediation } = wordsOfRule(failure) ?? WORDS[kind][code] ?? LEG_ERRORS[code];
   return {
     code,
     message: failure.message ?? message,

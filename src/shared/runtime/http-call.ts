@@ -39,6 +39,12 @@ export interface HttpResponse {
   json(): unknown;
 }
 
+/** At least 8,000 octets are recommended (RFC 9110, 4.1). Signed addresses have several thousand. */
+export const URL_LENGTH_MAX = 8_192;
+
+/** Why a URL that a caller chose is not dialled. `host` is one that isn't public. */
+export type UrlRefusal = "length" | "scheme" | "credentials" | "port" | "host";
+
 /**
  * The call got no answer. `not_sent`: the network certainly did not receive it. `in_doubt`: it may have.
  * `NetworkTools.http` throws this, and a network turns it into an outcome.
@@ -52,17 +58,21 @@ export class HttpFailure extends Error {
     | "tls_failed"
     | "connection_lost"
     | "too_large"
+    | "headers_too_large"
     | "undecodable";
+  /** What would have to change in the address of a call that was not allowed, if its text shows that. */
+  readonly refusal: UrlRefusal | undefined;
 
   constructor(
     delivery: HttpFailure["delivery"],
     reason: HttpFailure["reason"],
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; refusal?: UrlRefusal },
   ) {
     super(`${reason} (${delivery})`, options);
     this.name = "HttpFailure";
     this.delivery = delivery;
     this.reason = reason;
+    this.refusal = options?.refusal;
   }
 }
 

@@ -28,6 +28,8 @@ export function toFailure(error: unknown): HttpFailure {
   if (reason !== undefined) return new HttpFailure("not_sent", reason, { cause: error });
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|UNABLE_TO_|SELF_SIGNED|EPROTO)/.test(code))
     return new HttpFailure("not_sent", "tls_failed", { cause: error });
+  if (code === "UND_ERR_HEADERS_OVERFLOW")
+    return new HttpFailure("in_doubt", "headers_too_large", { cause: error });
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
     return new HttpFailure("in_doubt", "too_large", { cause: error });
   if (/TIMEOUT/.test(code) || (error instanceof Error && error.name === "TimeoutError"))

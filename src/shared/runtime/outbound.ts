@@ -1,7 +1,14 @@
 import { BlockList, isIP } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { checkedConnector } from "./checked-connector.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse, OWN_HOSTS } from "./http-call.ts";
+import {
+  HttpFailure,
+  type HttpRequest,
+  type HttpResponse,
+  OWN_HOSTS,
+  URL_LENGTH_MAX,
+  type UrlRefusal,
+} from "./http-call.ts";
 import { createNames, type Names, type NamesConfig } from "./names.ts";
 import {
   readResponse,
@@ -20,7 +27,8 @@ const IDLE_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 4_000;
 /** Maximum number of owners whose connections are kept open. */
 const AGENTS_MAX = 1_000;
-const URL_LENGTH_MAX = 2_048;
+/** As much as browsers take. Policies for the content of a page alone take 20 KB. */
+const HEADER_BYTES_MAX = 256 * 1024;
 const USER_AGENT = "publishing-relay/1";
 
 const DENIED_V4: readonly (readonly [string, number])[] = [
@@ -94,7 +102,8 @@ export function allowList(cidrs: readonly string[]): BlockList {
   return list;
 }
 
-const blocked = (cause?: unknown) => new HttpFailure("not_sent", "blocked_address", { cause });
+const blocked = (refusal?: UrlRefusal) =>
+  new HttpFailure("not_sent", "blocked_address", refusal === undefined ? {} : { refusal });
 
 /** The WHATWG "bad ports" above 1023. Browsers never dial them, and neither do we. */
 const BAD_PORTS: ReadonlySet<number> = new Set([
@@ -112,17 +121,30 @@ function isAllowedPort({ port }: URL): boolean {
  * text is checked here. The address behind a name is checked when it is dialled.
  */
 export function refusedUrl(text: string, allowed?: BlockList): string | undefined {
-  if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
-  if (!URL.canParse(text)) return "must be an https URL";
+  return checkUrl(text, allowed)?.words;
+}
+
+function checkUrl(
+  text: string,
+  allowed?: BlockList,
+): { readonly refusal: UrlRefusal; readonly words: string } | undefined {
+  const refused = (refusal: UrlRefusal, words: string) => ({ refusal, words });
+  if (text.length > URL_LENGTH_MAX)
+    return refused("length", `must have at most ${URL_LENGTH_MAX} characters`);
+  if (!URL.canParse(text)) return refused("scheme", "must be an https URL");
   const url = new URL(text);
-  if (url.protocol !== "https:") return "must be an https URL";
-  if (url.username !== "" || url.password !== "") return "must not carry a user name or a password";
-  if (!isAllowedPort(url)) return "must use port 443, or one from 1024 on that browsers allow";
+  if (url.protocol !== "https:") return refused("scheme", "must be an https URL");
+  if (url.username !== "" || url.password !== "")
+    return refused("credentials", "must not carry a user name or a password");
+  if (!isAllowedPort(url))
+    return refused("port", "must use port 443, or one from 1024 on that browsers allow");
   const host = url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0)
-    return isAllowedAddress(host, allowed) ? undefined : "must lead to a public address";
+    return isAllowedAddress(host, allowed)
+      ? undefined
+      : refused("host", "must lead to a public address");
   if (/(^|\.)(localhost|local|internal)$/i.test(host) || !host.includes("."))
-    return "must lead to a public host name";
+    return refused("host", "must lead to a public host name");
   return undefined;
 }
 
@@ -217,23 +239,24 @@ function targetOf(
   { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
   { allowed, hostMap }: Rules,
 ) {
-  if (!URL.canParse(text)) throw blocked();
+  if (text.length > URL_LENGTH_MAX) throw blocked("length");
+  if (!URL.canParse(text)) throw blocked("scheme");
   const url = new URL(text);
   const origin = hostMap.get(url.hostname);
   if (origin !== undefined) {
     const mapped = origin + url.pathname + url.search;
     const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-    if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
+    if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked("host");
     return {
       url: mapped,
       owner: OWN_HOSTS,
       headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
     };
   }
-  const refusal = refusedUrl(text, allowed);
+  const refused = checkUrl(text, allowed);
   const dialled = withoutLocalName(url);
-  if (refusal !== undefined && !isAllowedPlainHttp(dialled, allowed))
-    throw blocked(new Error(refusal));
+  if (refused !== undefined && !isAllowedPlainHttp(dialled, allowed))
+    throw blocked(refused.refusal);
   return { url: dialled.href, owner, headers: dialled === url ? {} : { host: url.host } };
 }
 
@@ -258,7 +281,7 @@ function createAgents(names: Names, allowed: BlockList) {
         connect: checkedConnector(undici.buildConnector, { names, owner, isAllowed }),
         keepAliveTimeout: KEEP_ALIVE_MS,
         keepAliveMaxTimeout: KEEP_ALIVE_MS,
-        maxHeaderSize: 16 * 1024,
+        maxHeaderSize: HEADER_BYTES_MAX,
       });
       agents.set(owner, agent);
       return agent;

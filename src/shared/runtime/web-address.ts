@@ -1,7 +1,7 @@
 import { domainToUnicode } from "node:url";
 
 /** A longer address is refused for its length, without checking its characters. */
-const CHARACTERS_MAX = 2_048;
+const CHARACTERS_MAX = 8_192;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 /** The part between the two slashes and the path. */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i;

@@ -6,6 +6,8 @@ import { timeOfId } from "../../../src/shared/runtime/ids.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
 import { dataOf } from "../../setup/factories.ts";
+import { wordsOf } from "../../../src/shared/networks/contract/media-check.ts";
+import { networkOf } from "../../../src/shared/networks/lookup.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";
@@ -192,6 +194,8 @@ export async function removeLeg(world: World, { post }: LegRun, form: Form, trou
   return { leg: legs[0], told: await toldOf(world, publisher, post.id) };
 }
 
+const NO_ERROR = { code: "", message: "", remediation: "", rule: null };
+
 /**
  * What holds of every leg that ended, whatever became of it: what is said to be out is out, once; what is said to have
  * failed is not, unless that is left open; money and events follow the leg.
@@ -216,11 +220,13 @@ export function expectTruth({ leg, post, paid, visible, told }: LegRun, where: s
     expect([where, leg.error]).toEqual([where, null]);
     return;
   }
-  const { code, message, remediation } = leg.error ?? { code: "", message: "", remediation: "" };
+  const { code, message, remediation, rule } = leg.error ?? NO_ERROR;
+  const known = code as LegErrorCode;
   // A limit on calls is no quota of posts, and says so.
   const isOfCalls =
     code === "quota_exceeded" && message.startsWith("The network takes no more calls");
-  const own = isOfCalls ? message : LEG_ERRORS[code as LegErrorCode].message;
+  const ofRule = rule === null ? undefined : wordsOf(networkOf(leg.platform), rule, known);
+  const own = isOfCalls ? message : (ofRule ?? LEG_ERRORS[known]).message;
   expect([where, message]).toEqual([where, own]);
   // A signal may have a way out of its own.
   expect([where, remediation]).toEqual([where, expect.stringMatching(/^[A-Z].+[.]$/)]);

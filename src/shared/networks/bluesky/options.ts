@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { languageTag, linkUrl, optionsOf, publicUrl } from "../options.ts";
+import { languageTag, linkUrl, optionsOf, fileUrl } from "../options.ts";
 
 /** Labels that authors can give to their own posts. The list is the network's. */
 const SELF_LABELS = ["sexual", "nudity", "porn", "graphic-media", "!no-unauthenticated"] as const;
@@ -9,7 +9,7 @@ export const { options: blueskyOptions, read: ownOptionsOf } = optionsOf(() => {
     url: linkUrl(),
     title: z.string().trim().min(1).max(300),
     description: z.string().max(1000).optional(),
-    thumbnailUrl: publicUrl().optional(),
+    thumbnailUrl: fileUrl().optional(),
   });
   return {
     langs: z.array(languageTag()).max(3).optional(),

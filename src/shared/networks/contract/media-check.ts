@@ -10,6 +10,7 @@ import {
   type FileTarget,
   type MediaTargets,
   IMAGE_SOURCE_BYTES_MAX,
+  RAW_PHOTOS,
   READABLE_IMAGES,
 } from "./media.ts";
 import type { Network } from "./network.ts";
@@ -41,7 +42,7 @@ export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | und
 function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
   if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
   if (READABLE_IMAGES.includes(contentType)) return undefined;
-  if (!image.types.includes(contentType)) return "type";
+  if (!image.types.includes(contentType)) return RAW_PHOTOS.includes(contentType) ? "raw" : "type";
   return size > image.bytesMax ? "size" : undefined;
 }
 
@@ -66,17 +67,18 @@ function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
  */
 export function mediaFailed(
   network: string,
-  { code, reason, message, remediation }: MediaFailure,
+  { code, reason, message, remediation, subject }: MediaFailure,
   mediaIndex?: number,
 ): TryLater | Rejected {
   return code === "media_rejected"
-    ? mediaRejected(`${network}.media.${reason ?? "size"}`, message, mediaIndex)
+    ? refusedFor(network, reason ?? "size", message, mediaIndex)
     : unpublished(
         {
           code,
           effect: "later",
           networkCode: null,
           ...(remediation === undefined ? {} : { message, remediation }),
+          ...(subject === undefined ? {} : { rule: `${network}.media.${subject}` }),
           note: message.slice(0, 500),
           retryAfterSeconds: null,
         },
@@ -96,7 +98,17 @@ export function refusedFile(
 ): Rejected | undefined {
   const reason = refusalOf(file, targets);
   if (reason === undefined) return undefined;
-  return mediaRejected(`${network}.media.${reason}`, noteOfFile(file), mediaIndex);
+  return refusedFor(network, reason, noteOfFile(file), mediaIndex);
+}
+
+function refusedFor(
+  network: string,
+  reason: MediaReason,
+  note: string,
+  mediaIndex: number | undefined,
+): Rejected {
+  const { kind, failure } = mediaRejected(ruleOf(network, reason), note, mediaIndex);
+  return { kind, failure: { ...failure, ...(RULES[reason] === undefined ? {} : REASONS[reason]) } };
 }
 
 /** Returns the outcome for files that together break a rule of the network, before anything is sent. */
@@ -126,6 +138,7 @@ const REPAIRS: Readonly<Record<MediaRepair, string>> = {
   rotated: "The image is turned as its camera noted, since the network does not do it.",
   flattened: "The image's transparent parts become white.",
   stilled: "The network shows no moving images; the first frame is published.",
+  completed: "The image lacks the marker at its end; the marker is added.",
   metadataRemoved:
     "The image's metadata is left out, such as when, where and with what it was taken.",
   extrasRemoved:
@@ -144,6 +157,18 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   type: refusal(
     "The file is of a type that the network does not take.",
     "Use a JPEG or PNG image, or an MP4 video.",
+  ),
+  raw: refusal(
+    "The file is a camera's raw photo, which is not a finished picture.",
+    "Export it as JPEG, and use that file.",
+  ),
+  webPage: refusal(
+    "The address is that of a web page, not of the file.",
+    "Use the link that downloads the file itself, without a viewer, a log-in or a captcha.",
+  ),
+  address: refusal(
+    "The image has to be changed for the network, and its address is too long for that.",
+    "Use an address of at most 5,000 characters, or an image that fits the network unchanged.",
   ),
   ratio: refusal("The image is too wide or too tall for the network.", "Crop the image."),
   pixels: refusal("The image has more pixels than can be worked with.", "Use a smaller image."),
@@ -178,6 +203,12 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   ),
 };
 
+/** Reasons that are a special case of another one's rule. Their words are their own. */
+const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = { raw: "type" };
+
+const ruleOf = (network: string, reason: MediaReason) =>
+  `${network}.media.${RULES[reason] ?? reason}`;
+
 // Safe: the record has every reason as its key and nothing else.
 export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
 
@@ -206,11 +237,11 @@ export function repairWarning(
 export function unreachableError(
   { name }: Pick<Network, "name">,
   position: ProblemPosition,
-  failure?: Pick<MediaFailure, "message" | "remediation">,
+  failure?: Pick<MediaFailure, "message" | "remediation" | "subject">,
 ): Problem {
   const known = LEG_ERRORS.media_unreachable;
   const { message, remediation = known.remediation } = failure ?? known;
-  const rule = `${name}.media.unreachable`;
+  const rule = `${name}.media.${failure?.subject ?? "unreachable"}`;
   return { severity: "error", code: "media_unreachable", rule, message, remediation, ...position };
 }
 
@@ -237,7 +268,28 @@ export function refusalError(
   reason: MediaReason,
   position: ProblemPosition,
 ): Problem {
-  const rule = `${name}.media.${reason}`;
-  if (rules[rule] !== undefined) return breach(rules, rule, { ...position, severity: "error" });
+  const rule = ruleOf(name, reason);
+  const isOwn = RULES[reason] === undefined && rules[rule] !== undefined;
+  if (isOwn) return breach(rules, rule, { ...position, severity: "error" });
   return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...position };
+}
+
+/**
+ * Returns what a rule of a network says to the readers of a failed leg. Undefined for a rule that is about another code,
+ * or that has a number which only the check of a draft knows.
+ */
+export function wordsOf(
+  { name, rules = {} }: Pick<Network, "name" | "rules">,
+  rule: string,
+  code: LegErrorCode,
+): Pick<Problem, "message" | "remediation"> | undefined {
+  const own = rules[rule];
+  if (own !== undefined) {
+    const hasOthersNumber = own.variesByServer === true && own.message.includes("{limit}");
+    if (own.code !== code || own.message.includes("{used}") || hasOthersNumber) return undefined;
+    const { message, remediation } = breach(rules, rule);
+    return { message, remediation };
+  }
+  const reason = MEDIA_REASONS.find((known) => ruleOf(name, known) === rule);
+  return reason === undefined || code !== "media_rejected" ? undefined : REASONS[reason];
 }

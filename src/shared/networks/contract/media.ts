@@ -27,6 +27,8 @@ export interface MediaFacts {
 export interface MediaFile extends MediaFacts, StreamedBody {
   /** Tells this version of the file from a later one at the same address. Null when the server gives no sign. */
   readonly version: string | null;
+  /** What the server calls the file, if it says so. It may differ from the last part of its address. */
+  readonly name?: string;
   /** Returns the bytes from `first` to `last`, both included. @throws MediaFailure, also when the file has changed */
   read(first: number, last: number): Promise<Uint8Array>;
   /** Ends open requests. Not needed for a file that was read to its end. */
@@ -41,6 +43,7 @@ export const MEDIA_REPAIRS = [
   "rotated",
   "flattened",
   "stilled",
+  "completed",
   "metadataRemoved",
   "extrasRemoved",
 ] as const;
@@ -51,6 +54,9 @@ export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
 export type MediaReason =
   | "size"
   | "type"
+  | "raw"
+  | "webPage"
+  | "address"
   | "ratio"
   | "pixels"
   | "damaged"
@@ -130,12 +136,36 @@ export const READABLE_IMAGES: readonly string[] = [
   "image/tiff",
 ];
 
+/** Types of cameras' raw photos. Their sensor data isn't a picture yet, and the preview in them isn't the picture. */
+export const RAW_PHOTOS: readonly string[] = [
+  "image/x-adobe-dng",
+  "image/x-canon-cr2",
+  "image/x-canon-cr3",
+  "image/x-canon-crw",
+  "image/x-epson-erf",
+  "image/x-fuji-raf",
+  "image/x-hasselblad-3fr",
+  "image/x-kodak-dcr",
+  "image/x-minolta-mrw",
+  "image/x-nikon-nef",
+  "image/x-olympus-orf",
+  "image/x-panasonic-rw2",
+  "image/x-pentax-pef",
+  "image/x-phaseone-iiq",
+  "image/x-raw",
+  "image/x-samsung-srw",
+  "image/x-sigma-x3f",
+  "image/x-sony-arw",
+];
+
 /** A media file could not be fetched: `media_unreachable`, or `media_rejected` when it isn't what was expected. */
 export class MediaFailure extends Error {
   readonly code: "media_unreachable" | "media_rejected";
   readonly reason: MediaReason | null;
   /** What to do. The default is the text of the code. */
   readonly remediation: string | undefined;
+  /** The last part of the rule that the cause has. Undefined for a file that is refused, whose reason names the rule. */
+  readonly subject: string | undefined;
 
   constructor(
     code: MediaFailure["code"],
@@ -144,6 +174,7 @@ export class MediaFailure extends Error {
       readonly cause?: unknown;
       readonly reason?: MediaReason;
       readonly remediation?: string;
+      readonly subject?: string;
     } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
@@ -151,6 +182,7 @@ export class MediaFailure extends Error {
     this.code = code;
     this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
     this.remediation = options.remediation;
+    this.subject = options.subject;
   }
 }
 

@@ -1,11 +1,20 @@
-import type { HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpFailure, URL_LENGTH_MAX } from "../../runtime/http-call.ts";
 import { MediaFailure, type MediaReason } from "./media.ts";
 import { REDIRECTS_MAX, type RedirectProblem } from "./redirects.ts";
 
-/** Why a file can't be downloaded. */
+/** Why a file can't be downloaded. Each cause has a rule of its own: `bluesky.media.serverError`. */
 type Cause =
-  | HttpFailure["reason"]
+  | Exclude<HttpFailure["reason"], "blocked_address">
   | RedirectProblem
+  | "address_host"
+  | "address_length"
+  | "address_scheme"
+  | "address_credentials"
+  | "address_port"
+  | "status_forbidden"
+  | "status_missing"
+  | "status_throttled"
+  | "status_server"
   | "status"
   | "coding"
   | "range"
@@ -28,13 +37,30 @@ const UNCODED = "Configure the server to send the file without Content-Encoding.
 const words = (message: string, remediation: string): Words => ({ message, remediation });
 
 const CAUSES: Readonly<Record<Cause, Words>> = {
-  blocked_address: words(
+  // One cause for both: otherwise a caller could find out which private names exist.
+  address_host: words(
     "The media URL doesn't lead to a public address.",
     "Check the host name in the media URL: it must exist and be public.",
   ),
+  address_length: words(
+    `The media URL, or an address that it redirects to, has more than ${URL_LENGTH_MAX} characters.`,
+    "Use a shorter address.",
+  ),
+  address_scheme: words(
+    "The media URL redirects to an address that is no https URL.",
+    "Use an address that stays on https.",
+  ),
+  address_credentials: words(
+    "The media URL redirects to an address with a user name or a password.",
+    "Use an address without them: the file has to be public.",
+  ),
+  address_port: words(
+    "The media URL leads to a port that may not be used.",
+    "Use port 443, or one from 1024 on that browsers allow.",
+  ),
   connect_failed: words(
     "The server of the media file can't be reached.",
-    "Check the host name in the media URL.",
+    "Check that the server is running and can be reached from the internet, then retry.",
   ),
   tls_failed: words(
     "The server of the media file has no valid certificate.",
@@ -43,6 +69,10 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
   timeout: words("The server of the media file did not answer in time.", RETRY),
   slow: words("The server of the media file sends it too slowly.", RETRY),
   connection_lost: words("The server of the media file broke off the download.", RETRY),
+  headers_too_large: words(
+    "The server of the media file sends more headers than can be read.",
+    "Configure the server to send fewer or shorter headers, or use another server.",
+  ),
   too_large: words("The media file is too large to download.", PUBLIC),
   undecodable: words(
     "The media file is not compressed the way that its Content-Encoding header says.",
@@ -57,7 +87,23 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
     "The media URL redirects without a valid Location header.",
     "Use the address of the file itself.",
   ),
-  status: words("The server of the media file answers with HTTP {value}.", PUBLIC),
+  status_forbidden: words("The server of the media file answers with HTTP {value}.", PUBLIC),
+  status_missing: words(
+    "The server of the media file answers with HTTP {value}: it has no file at this address.",
+    "Check the address, and upload the file again if it was removed.",
+  ),
+  status_throttled: words(
+    "The server of the media file answers with HTTP {value}: it limits how often files are fetched.",
+    "Retry later, or use a server without this limit.",
+  ),
+  status_server: words(
+    "The server of the media file answers with HTTP {value}, which is a fault of that server.",
+    RETRY,
+  ),
+  status: words(
+    "The server of the media file answers with HTTP {value}.",
+    "Use an address that answers with the file itself.",
+  ),
   range: words(
     "The server of the media file answers with another part of it than was requested.",
     "Configure the server to answer range requests correctly, or not at all.",
@@ -80,6 +126,42 @@ interface Details {
   readonly reason?: MediaReason;
 }
 
+/** Returns what the rule of a cause is about: `statusForbidden`. */
+const subjectOfCause = (cause: Cause) =>
+  cause.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
+
+/** What can be wrong with a file that can't be downloaded, by the last part of its rule. */
+export const UNREACHABLE: Readonly<Record<string, Words>> = Object.fromEntries(
+  // Safe: the record has every cause as its key and nothing else.
+  Object.entries(CAUSES).map(([cause, said]) => [subjectOfCause(cause as Cause), said]),
+);
+
+/** Codes of a look-up that found no address. */
+const NO_ADDRESS: readonly unknown[] = ["ENOTFOUND", "EAI_AGAIN"];
+
+function causeOf({ reason, refusal = "host", cause }: HttpFailure): Cause {
+  if (reason === "blocked_address") return `address_${refusal}`;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return reason === "connect_failed" && NO_ADDRESS.includes(code) ? "address_host" : reason;
+}
+
+/** Makes the failure of a file whose download failed without an answer. */
+export function undelivered(failure: HttpFailure): MediaFailure {
+  return unreachable(causeOf(failure), { error: failure });
+}
+
+/** Makes the failure of a file whose server answers with another status than that of the file. */
+export function badStatus(status: number): MediaFailure {
+  const causes: readonly (readonly [isMeant: boolean, cause: Cause])[] = [
+    [[401, 403, 407].includes(status), "status_forbidden"],
+    [[404, 410].includes(status), "status_missing"],
+    [status === 429, "status_throttled"],
+    [status >= 500, "status_server"],
+  ];
+  const [, cause = "status"] = causes.find(([isMeant]) => isMeant) ?? [];
+  return unreachable(cause, { value: status });
+}
+
 /** Makes the failure of a file that can't be downloaded, in words for the caller. */
 export function unreachable(
   cause: Cause,
@@ -89,6 +171,7 @@ export function unreachable(
   const said = message.replace("{value}", () => String(value).slice(0, 100));
   return new MediaFailure("media_unreachable", said, {
     remediation,
+    subject: subjectOfCause(cause),
     ...(error === undefined ? {} : { cause: error }),
     ...(reason === undefined ? {} : { reason }),
   });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
 import { type Classified, readMade } from "../contract/answers.ts";
-import { ask, inForm, withPicture } from "../contract/ask.ts";
+import { ask, inForm, withFile, withPicture } from "../contract/ask.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
@@ -135,5 +135,8 @@ async function imageAddress(
   const { url } = image;
   const fitted = await repairedImage("instagram", image, target, tools);
   if (fitted !== undefined && "failure" in fitted) return fitted;
-  return fitted ? tools.fittedUrl({ url, target, fitted }) : encodedAddress(url);
+  if (fitted === undefined) return encodedAddress(url);
+  return withFile("instagram", image.mediaIndex, async () =>
+    tools.fittedUrl({ url, target, fitted }),
+  );
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { firstComment, optionsOf, publicUrl } from "../options.ts";
+import { firstComment, optionsOf, fileUrl } from "../options.ts";
 
 const COLLABORATORS_MAX = 3;
 
@@ -16,7 +16,7 @@ export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() =>
     )
     .max(COLLABORATORS_MAX)
     .optional(),
-  coverUrl: publicUrl().optional(),
+  coverUrl: fileUrl().optional(),
   /** The position in a reel from which its cover is taken. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),
   firstComment: firstComment(2_200),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { firstComment, linkUrl, optionsOf, publicUrl } from "../options.ts";
+import { firstComment, linkUrl, optionsOf, fileUrl } from "../options.ts";
 
 export const TITLE_CHARACTERS_MAX = 400;
 
@@ -11,7 +11,7 @@ export const { options: linkedinOptions, read: ownOptionsOf } = optionsOf(() => 
       url: linkUrl(),
       title: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX),
       description: z.string().max(4086).optional(),
-      thumbnailUrl: publicUrl().optional(),
+      thumbnailUrl: fileUrl().optional(),
     })
     .optional(),
   /** Readers see it above the document. The default is the file's name. */

@@ -62,9 +62,9 @@ function contentOf({ draft, remote: { assets } }: Leg): Record<string, unknown> 
   return { article: { source: encodedAddress(url), title, description, thumbnail: first?.urn } };
 }
 
-function singleMedia({ urn, kind }: Asset, draft: Leg["draft"]) {
+function singleMedia({ urn, kind, name }: Asset, draft: Leg["draft"]) {
   if (kind === "image") return withAltText(urn, draft.media[0]?.altText);
-  return kind === "document" ? { id: urn, title: documentTitleOf(draft) } : { id: urn };
+  return kind === "document" ? { id: urn, title: documentTitleOf(draft, name) } : { id: urn };
 }
 
 function withAltText(id: string, altText: string | null | undefined) {

@@ -176,13 +176,15 @@ function foreignType({ url }: MediaItem, mediaIndex: number) {
   return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
-/** Returns the title that readers see above a document: the given one, or else the name of its file. */
-export function documentTitleOf(draft: LegDraft): string {
+/**
+ * Returns the title that readers see above a document: the given one, or else the name of its file, which is what its
+ * server calls it, or else the last part of its address.
+ */
+export function documentTitleOf(draft: LegDraft, fileName?: string): string {
   const { documentTitle } = ownOptionsOf(draft);
   if (documentTitle !== undefined) return documentTitle;
   const { pathname } = new URL(draft.media[0]?.url ?? "https://file/Document");
-  const name = pathname.split("/").at(-1) ?? "";
-  const title = decoded(name)
+  const title = (fileName ?? decoded(pathname.split("/").at(-1) ?? ""))
     .replace(/\.[a-z]{3,4}$/i, "")
     .replace(/[-_\s]+/g, " ")
     .trim();

@@ -39,6 +39,8 @@ const assetShape = objectShape(() => ({
   urn: z.string(),
   kind: z.enum(["image", "video", "document"]),
   isReady: z.boolean(),
+  /** What its server calls a document. */
+  name: z.string().optional(),
   /** The upload of a video of which some parts are still missing. */
   upload: z
     .object({

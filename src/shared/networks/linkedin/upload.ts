@@ -144,8 +144,9 @@ function initialize(
 
 async function uploadWhole(
   uploading: Uploading,
-  { kind, contentType, body }: Exclude<CheckedFile, { readonly kind: "video" }>,
+  file: Exclude<CheckedFile, { readonly kind: "video" }>,
 ): Promise<Made<Asset>> {
+  const { kind, contentType, body } = file;
   const { credentials, mediaIndex } = uploading;
   const readBegun = (answer: HttpResponse) => {
     const value = inForm(fileShape)(answer)?.value;
@@ -159,8 +160,9 @@ async function uploadWhole(
   if (!isUploadAddress(url)) return foreignAddress(url);
   const authorization = `Bearer ${credentials.accessToken}`;
   const headers = { authorization, "content-type": contentType };
-  const read = (answer: HttpResponse) =>
-    isSuccess(answer) ? { urn, kind, isReady: false } : undefined;
+  const name = file.kind === "document" ? file.body.name : undefined;
+  const asset = { urn, kind, isReady: false, ...(name === undefined ? {} : { name }) };
+  const read = (answer: HttpResponse) => (isSuccess(answer) ? asset : undefined);
   const request = { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS } as const;
   return askAs(request, { read, mediaIndex }, uploading);
 }

@@ -3,7 +3,7 @@ import { clearable, externalId, instant, metadata } from "../../runtime/fields.t
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
-import { ALT_TEXT_CHARACTERS_MAX, ALT_TEXTS_FIT, publicUrl } from "../../networks/options.ts";
+import { ALT_TEXT_CHARACTERS_MAX, ALT_TEXTS_FIT, fileUrl } from "../../networks/options.ts";
 import type { Issue } from "../../runtime/errors.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Draft } from "../post.ts";
@@ -27,7 +27,7 @@ const networkNames = shape(() =>
 );
 
 const text = shape(() => z.string().max(TEXT_UTF16_MAX));
-const mediaUrls = shape(() => z.array(publicUrl()).max(MEDIA_MAX));
+const mediaUrls = shape(() => z.array(fileUrl()).max(MEDIA_MAX));
 const altTexts = shape(() =>
   z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
 );

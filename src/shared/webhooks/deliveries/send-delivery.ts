@@ -143,7 +143,10 @@ export async function sendDelivery(
     if (!(error instanceof HttpFailure)) throw error;
     return {
       // Only the status of an answer matters, so a bad encoding is no failure.
-      error: error.reason === "undecodable" ? "connection_lost" : error.reason,
+      error:
+        error.reason === "undecodable" || error.reason === "headers_too_large"
+          ? "connection_lost"
+          : error.reason,
       statusCode: null,
       durationMs: durationMs(),
       responseBody: null,

@@ -1,0 +1,275 @@
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { contentTypeOf } from "../../src/shared/media/content-type.ts";
+import { fitImage } from "../../src/shared/media/fit-image.ts";
+import { openMedia } from "../../src/shared/media/open-media.ts";
+import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
+import { refusalOf } from "../../src/shared/networks/contract/media-check.ts";
+import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
+import { inMemory } from "./in-memory.ts";
+import { colourAt, noise } from "./pictures.ts";
+import { BLUE, GREEN, RED, rawPhoto, REDUCED, tiffOf } from "./tiffs.ts";
+
+const AT = "https://files.example.test/file";
+const open = (bytes: Uint8Array, headers?: Readonly<Record<string, string>>) =>
+  openMedia(inMemory(bytes, headers), AT, { bytesMax: 100_000_000, isThorough: true });
+
+function targetsOf(network: NetworkName): MediaTargets {
+  const targets = networkOf(network).media?.({ text: "", media: [], options: {} }, {});
+  if (targets === undefined) throw new Error(`${network} takes no files`);
+  return targets;
+}
+
+async function findings(bytes: Uint8Array, network: NetworkName) {
+  const place = { field: "mediaUrls", mediaIndex: 0 };
+  const probe = await open(bytes);
+  return checkMediaFile(networkOf(network), targetsOf(network), { probe, ...place });
+}
+
+const rulesOf = async (bytes: Uint8Array, network: NetworkName) =>
+  (await findings(bytes, network)).map(({ rule }) => rule.split(".").at(-1)).join(" ");
+
+describe("a camera's raw photo", () => {
+  const sensorAlone = { 254: 0, 262: 32_803, 277: 1 };
+  test.each<readonly [string, Buffer, string]>([
+    ["DNG", rawPhoto("Camera", { 50_706: 0x0401 }), "image/x-adobe-dng"],
+    ["linear DNG", rawPhoto("Apple", { 50_706: 0x0701, 262: 34_892 }), "image/x-adobe-dng"],
+    ["NEF", rawPhoto("NIKON CORPORATION"), "image/x-nikon-nef"],
+    ["ARW", rawPhoto("SONY"), "image/x-sony-arw"],
+    ["SRW", rawPhoto("SAMSUNG"), "image/x-samsung-srw"],
+    ["3FR", rawPhoto("Hasselblad"), "image/x-hasselblad-3fr"],
+    [
+      "PEF in the other byte order",
+      tiffOf([{ width: 40, height: 30, tags: { ...sensorAlone, 259: 65_535, 271: "PENTAX" } }], {
+        isBigEndian: true,
+      }),
+      "image/x-pentax-pef",
+    ],
+    ["a raw file of another maker", rawPhoto("Somebody"), "image/x-raw"],
+    [
+      "a DNG in the form for large files",
+      tiffOf([{ width: 40, height: 30, tags: { 50_706: 0x0401 } }], { isLarge: true }),
+      "image/x-adobe-dng",
+    ],
+    ["RAF", Buffer.from("FUJIFILMCCD-RAW 0201FF383501".padEnd(400, "\0")), "image/x-fuji-raf"],
+    ["ORF", Buffer.from("IIRO\u0008\0\0\0".padEnd(400, "\0")), "image/x-olympus-orf"],
+    ["RW2", Buffer.from("IIU\0\u0018\0\0\0".padEnd(400, "\0")), "image/x-panasonic-rw2"],
+    ["CR2", Buffer.from("II*\0\u0010\0\0\0CR\u0002\0".padEnd(400, "\0")), "image/x-canon-cr2"],
+  ])("%s is refused by every network, with the words for it", async (_name, bytes, contentType) => {
+    expect((await open(bytes)).contentType).toBe(contentType);
+    for (const network of NETWORK_NAMES)
+      expect(await findings(bytes, network)).toEqual([
+        expect.objectContaining({
+          severity: "error",
+          rule: `${network}.media.type`,
+          message: expect.stringContaining("raw photo"),
+          remediation: expect.stringContaining("JPEG"),
+        }),
+      ]);
+  });
+
+  test("is recognised although its directories are far behind its beginning", async () => {
+    const raw = rawPhoto("SONY");
+    const pixels = { width: 400, height: 300, colour: RED };
+    const long = tiffOf([
+      {
+        ...pixels,
+        tags: { ...REDUCED, 271: "SONY" },
+        below: [{ ...pixels, tags: { 262: 32_803 } }],
+      },
+    ]);
+    expect(long.readUInt32LE(4)).toBeGreaterThan(131_072);
+    for (const bytes of [raw, long])
+      expect((await open(bytes)).contentType).toBe("image/x-sony-arw");
+  });
+
+  test("is refused when only its whole bytes show it", async () => {
+    const raw = rawPhoto("SONY");
+    const file = { ...(await open(raw)), contentType: "image/tiff" };
+    await expect(fitImage(file, targetsOf("bluesky").image)).rejects.toMatchObject({
+      reason: "raw",
+    });
+  });
+});
+
+describe("a TIFF is published as its picture", () => {
+  const small = { width: 120, height: 80, colour: RED };
+  const large = { width: 600, height: 400, colour: BLUE };
+  const other = { width: 600, height: 600, colour: GREEN };
+  const mask = { ...large, colour: GREEN, tags: { 254: 4 } };
+  test.each([
+    ["a marked thumbnail first", tiffOf([{ ...small, tags: REDUCED }, large])],
+    ["a thumbnail with the older mark", tiffOf([{ ...small, tags: { 255: 2 } }, large])],
+    ["a thumbnail without a mark", tiffOf([small, large])],
+    ["two thumbnails first", tiffOf([{ ...small, tags: REDUCED }, small, large])],
+    ["the picture below its thumbnail", tiffOf([{ ...small, tags: REDUCED, below: [large] }])],
+    [
+      "the picture as the second below",
+      tiffOf([{ ...small, tags: REDUCED, below: [{ ...small, tags: REDUCED }, large] }]),
+    ],
+    ["a mask first", tiffOf([mask, large])],
+    ["the thumbnail behind it", tiffOf([large, { ...small, tags: REDUCED }])],
+    ["another page behind it", tiffOf([large, other])],
+    ["the other byte order", tiffOf([{ ...small, tags: REDUCED }, large], { isBigEndian: true })],
+    ["the form for large files", tiffOf([{ ...small, tags: REDUCED }, large], { isLarge: true })],
+  ])("%s", async (_name, bytes) => {
+    expect(await open(bytes)).toMatchObject({ width: 600, height: 400 });
+    expect(await rulesOf(bytes, "bluesky")).toBe("converted extrasRemoved");
+    const fitted = await fitImage(await open(bytes), targetsOf("bluesky").image);
+    expect(fitted.repairs).toEqual(["converted", "extrasRemoved"]);
+    expect(await sharp(fitted.bytes).metadata()).toMatchObject({ width: 600, height: 400 });
+    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("blue");
+  });
+
+  test.each([
+    ["a picture alone", tiffOf([large]), "blue"],
+    [
+      "a picture that is marked as reduced and alone",
+      tiffOf([{ ...large, tags: REDUCED }]),
+      "blue",
+    ],
+    [
+      "a page and a larger one of another shape",
+      tiffOf([{ ...small, colour: BLUE }, other]),
+      "blue",
+    ],
+  ])("%s", async (_name, bytes, colour) => {
+    const fitted = await fitImage(await open(bytes), targetsOf("bluesky").image);
+    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe(colour);
+  });
+
+  test("directories in a circle end", async () => {
+    const bytes = tiffOf([large, small]);
+    const first = bytes.readUInt32LE(4);
+    const count = bytes.readUInt16LE(first);
+    bytes.writeUInt32LE(first, first + 2 + count * 12);
+    expect(await rulesOf(bytes, "bluesky")).toBe("converted");
+  });
+});
+
+describe("a web page instead of the file", () => {
+  type Headers = Readonly<Record<string, string>>;
+  type Page = readonly [name: string, bytes: Uint8Array, headers: Headers];
+  type Other = readonly [name: string, bytes: Uint8Array, contentType: string, headers: Headers];
+  const page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+  test.each<Page>([
+    ["a viewer's page", Buffer.from(page), {}],
+    ["without a doctype", Buffer.from("<html lang=en><body>File</body></html>"), {}],
+    [
+      "after white space and comments",
+      Buffer.from(`\n\n <!-- saved -->\n<!-- v2 -->\n${page}`),
+      {},
+    ],
+    ["after a byte order mark", Buffer.from(`\ufeff${page}`), {}],
+    ["as XHTML", Buffer.from(`<?xml version="1.0"?>\n${page}`), {}],
+    ["in UTF-16", utf16(page), {}],
+    ["in UTF-16 of the other order", Buffer.from(utf16(page)).swap16(), {}],
+    ["a script alone", Buffer.from("<script>location='/login'</script>"), {}],
+    [
+      "by its server's word alone",
+      Buffer.from("Please wait while your browser is being checked."),
+      { "content-type": "text/html; charset=utf-8" },
+    ],
+  ])("%s is called what it is", async (_name, bytes, headers) => {
+    await expect(open(bytes, headers)).rejects.toMatchObject({
+      code: "media_rejected",
+      reason: "webPage",
+    });
+  });
+
+  test.each<Other>([
+    [
+      "a drawing",
+      Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"),
+      "application/octet-stream",
+      {},
+    ],
+    ["words with a sign", Buffer.from("<3 pages follow"), "application/octet-stream", {}],
+    [
+      "a picture that its server calls a page",
+      tiffOf([{ width: 2, height: 2 }]),
+      "image/tiff",
+      { "content-type": "text/html" },
+    ],
+    [
+      "unknown bytes that its server calls a page",
+      Buffer.alloc(99),
+      "application/octet-stream",
+      { "content-type": "text/html" },
+    ],
+  ])("%s is none", async (_name, bytes, contentType, headers) => {
+    expect((await open(bytes, headers)).contentType).toBe(contentType);
+  });
+});
+
+describe("a PDF with bytes before its header", () => {
+  const pdf = "%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
+  const form = "------WebKitFormBoundary7MA4\r\nContent-Disposition: form-data; name=file\r\n\r\n";
+  test.each([
+    ["none", ""],
+    ["a byte order mark", "\u00ef\u00bb\u00bf"],
+    ["a line break", "\r\n"],
+    ["the head of a form", form],
+    ["1,023 spaces", " ".repeat(1_023)],
+  ])("%s: is read and sent from its header on", async (_name, before) => {
+    const file = await open(Buffer.from(before + pdf, "latin1"));
+    expect(file).toMatchObject({ contentType: "application/pdf", size: pdf.length });
+    expect(refusalOf(file, targetsOf("linkedin"))).toBeUndefined();
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of file.chunks()) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString("latin1")).toBe(pdf);
+    expect(Buffer.from(await file.read(0, 4)).toString()).toBe("%PDF-");
+  });
+
+  test("is none when its header is further behind", () => {
+    expect(contentTypeOf(Buffer.from(" ".repeat(1_024) + pdf))).toBe("application/octet-stream");
+  });
+});
+
+describe("a picture that lacks its end", () => {
+  const photo = (size = 400) =>
+    sharp(noise(size * size * 3), { raw: { width: size, height: size, channels: 3 } });
+  const jpeg = (size?: number) => photo(size).jpeg().toBuffer();
+  const progressive = () => photo().jpeg({ progressive: true }).toBuffer();
+  const png = () => photo(60).png().toBuffer();
+
+  test.each<readonly [string, () => Promise<Buffer>, number]>([
+    ["a JPEG without its marker", () => jpeg(), 2],
+    ["a JPEG without half of its marker", () => jpeg(), 1],
+    ["a long JPEG", () => jpeg(900), 2],
+    ["a progressive JPEG", progressive, 2],
+    ["a PNG without its last chunk", png, 12],
+    ["a PNG with a part of its last chunk", png, 4],
+  ])("%s is completed, and nothing else changes", async (_name, make, missing) => {
+    const whole = await make();
+    const bytes = whole.subarray(0, -missing);
+    expect(await rulesOf(bytes, "mastodon")).toBe("completed");
+    const fitted = await fitImage(await open(bytes), targetsOf("mastodon").image);
+    expect(fitted.repairs).toEqual(["completed"]);
+    expect(Buffer.from(fitted.bytes).equals(whole)).toBe(true);
+  });
+
+  test.each<readonly [string, () => Promise<Buffer>]>([
+    ["half of a JPEG", async () => (await jpeg()).subarray(0, 40_000)],
+    ["a JPEG without its last lines", async () => (await jpeg()).subarray(0, -300)],
+    ["a long JPEG without its last lines", async () => (await jpeg(900)).subarray(0, -300)],
+    ["a progressive JPEG without its last scan", async () => withoutLastScan(await progressive())],
+    ["a progressive JPEG within a scan", async () => (await progressive()).subarray(0, -300)],
+    ["a PNG without its last lines", async () => (await png()).subarray(0, -300)],
+  ])("%s is refused as damaged", async (_name, make) => {
+    const bytes = await make();
+    const target = targetsOf("mastodon").image;
+    const fitting = open(bytes).then((file) => fitImage(file, target));
+    await expect(fitting).rejects.toMatchObject({ code: "media_rejected", reason: "damaged" });
+  });
+});
+
+/** The JPEG up to where its last scan begins. */
+function withoutLastScan(jpeg: Buffer): Buffer {
+  const scan = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]));
+  const tables = jpeg.lastIndexOf(Buffer.from([0xff, 0xc4]), scan);
+  return jpeg.subarray(0, tables);
+}
