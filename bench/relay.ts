@@ -1,3 +1,4 @@
+import type { BoundedAccount } from "../src/shared/networks/contract/bounded.ts";
 import { randomUUID } from "node:crypto";
 import { routes } from "../src/functions/routes.ts";
 import { creditWallet } from "../src/shared/billing/billing.ts";
@@ -143,6 +144,7 @@ async function link(services: Services, tenant: Tenant): Promise<void> {
       applicationId,
       profileId,
       network,
+      // Safe: it is small.
       linked: {
         account: {
           id: `${network}:${id}`,
@@ -157,7 +159,7 @@ async function link(services: Services, tenant: Tenant): Promise<void> {
         scopes: [],
         limits: { videoBytesMax: VIDEO_BYTES_MAX },
         expiresAt: null,
-      },
+      } as unknown as BoundedAccount,
     });
   }
 }

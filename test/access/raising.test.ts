@@ -1,3 +1,4 @@
+import { boundedLinked } from "../setup/bounded.ts";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -264,7 +265,12 @@ async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): 
   const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
   const id = newId("connection", new Date());
   const link = () =>
-    connections.saveLinked({ ...owner, id, network: "mastodon", linked: aLinkedAccount(id) });
+    connections.saveLinked({
+      ...owner,
+      id,
+      network: "mastodon",
+      linked: boundedLinked(aLinkedAccount(id)),
+    });
   const linked = change === "link" ? undefined : (await link()).connection;
   const failure = { code: "connection_needs_reauth" } as const;
   if (change === "unmark" && linked !== undefined) await connections.mark(linked, failure);

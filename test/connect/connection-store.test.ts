@@ -1,3 +1,4 @@
+import { bounded } from "../setup/bounded.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import type { Linking } from "../../src/shared/connections/connection.ts";
@@ -26,10 +27,10 @@ beforeEach(() => {
         url: "https://a.test/@alice",
         kind: "person",
       },
-      credentials: { accessToken: "a-secret-token" },
+      credentials: bounded({ accessToken: "a-secret-token" }),
       instanceUrl: "https://a.test",
       scopes: ["write:statuses"],
-      limits: { charactersMax: 500 },
+      limits: bounded({ charactersMax: 500 }),
       expiresAt: null,
     },
   };
@@ -68,10 +69,10 @@ describe("what is stored", () => {
 
   test("shorter secrets leave nothing of longer ones behind", async () => {
     const long = { accessToken: "x".repeat(90_000) };
-    await save({ linked: { ...linking.linked, credentials: long } });
+    await save({ linked: { ...linking.linked, credentials: bounded(long) } });
     const connection = await save();
     const refreshed = await store().saveRefreshed(connection, {
-      credentials: { accessToken: "short" },
+      credentials: bounded({ accessToken: "short" }),
       expiresAt: null,
     });
     expect(await store().openCredentials(refreshed ?? connection)).toEqual({
@@ -97,7 +98,7 @@ describe("linking", () => {
   test("ten at once leave one connection that opens", async () => {
     const linked = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        save({ linked: { ...linking.linked, credentials: { accessToken: `t${index}` } } }),
+        save({ linked: { ...linking.linked, credentials: bounded({ accessToken: `t${index}` }) } }),
       ),
     );
     const [connection, ...more] = await store().listOfProfile(linking);

@@ -1,3 +1,4 @@
+import { boundedLinked } from "../setup/bounded.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
@@ -83,7 +84,7 @@ async function link(on: Relay, linked: LinkedAccount): Promise<void> {
   await linkAccount(on.services.connections, {
     session,
     network: "bluesky",
-    linked,
+    linked: boundedLinked(linked),
     requestId: "req_test",
   });
 }

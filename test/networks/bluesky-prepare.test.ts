@@ -3,7 +3,7 @@ import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { type HttpRequest, HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import {
   type Script,
   NOW,

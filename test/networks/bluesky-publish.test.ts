@@ -84,7 +84,7 @@ describe("publishing to Bluesky", () => {
     ["a taken key", answer(400, { error: "InvalidSwap" })],
   ])("publishing to Bluesky is in doubt after %s", async (_what, reply) => {
     expect(await publish({ http: { [PUT]: reply } })).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
       failure: { code: "outcome_unknown" },
     });
   });
@@ -119,11 +119,11 @@ describe("publishing to Bluesky", () => {
 
 describe("an unknown outcome at Bluesky", () => {
   const lookUp = (http: NonNullable<Script["http"]>) =>
-    bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), scriptedTools({ http }));
+    bluesky.calls.publish.find(leg({}, { sentAt: NOW }), scriptedTools({ http }));
 
   test("an unknown outcome at Bluesky is a published post when the record is there", async () => {
     const tools = scriptedTools({ http: { [GET]: answer(200, { uri, cid: "bafy", value: {} }) } });
-    expect(await bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), tools)).toEqual(published);
+    expect(await bluesky.calls.publish.find(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers).toBeUndefined();
     expect(tools.calls[0]?.url).toContain(`rkey=${rkey}`);
   });
@@ -132,20 +132,20 @@ describe("an unknown outcome at Bluesky", () => {
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
   ])("a post without a record may be repeated (%#)", async (reply) => {
-    expect(await lookUp({ [GET]: reply })).toEqual({ kind: "may_perform", isAbsent: false });
+    expect(await lookUp({ [GET]: reply })).toEqual({ kind: "repeatable" });
   });
 
   test("an unknown outcome at Bluesky is known not to be published only when no call can be on its way any more", async () => {
     const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
     const after = (seconds: number) => {
       const sentAt = new Date(NOW.getTime() - seconds * 1000);
-      return bluesky.calls.publish.lookUp(
+      return bluesky.calls.publish.find(
         leg({}, { sentAt }),
         scriptedTools({ http: { [GET]: reply } }),
       );
     };
-    expect(await after(29)).toEqual({ kind: "may_perform", isAbsent: false });
-    expect(await after(30)).toEqual({ kind: "may_perform", isAbsent: true });
+    expect(await after(29)).toEqual({ kind: "repeatable" });
+    expect(await after(30)).toEqual({ kind: "absent" });
   });
 
   test.each([
@@ -160,7 +160,7 @@ describe("an unknown outcome at Bluesky", () => {
     answer(429, { error: "RateLimitExceeded" }, { "ratelimit-reset": "7" }),
   ])("the outcome is asked again when Bluesky does not say (%#)", async (reply) => {
     expect(await lookUp({ [GET]: reply })).toMatchObject({
-      kind: "ask_again",
+      kind: "not_yet",
       failure: { code: "outcome_unknown" },
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { comment as onPage } from "../../src/shared/networks/facebook/comment.ts";
 import { comment as onMedia } from "../../src/shared/networks/instagram/comment.ts";
 import { comment as onUpdate } from "../../src/shared/networks/linkedin/comment.ts";
-import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
+import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/visible-call.ts";
 import * as facebook from "./facebook-script.ts";
 import { followUpOf } from "./follow-ups.ts";
 import * as instagram from "./instagram-script.ts";
@@ -105,17 +105,11 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
   const { comment, call, path, tools, done, list } = given;
   const perform = (reply: Reply) =>
     comment.perform({ ...call, sentAt: NOW }, tools({ http: { [`POST ${path}`]: reply } }));
-  const lookUp = (reply: Reply, seconds: number, state: FollowUp["state"] = {}) =>
-    comment.lookUp(
-      { ...call, sentAt: ago(seconds), state },
+  const find = (reply: Reply, seconds: number, isRefused = false) =>
+    comment.find(
+      { ...call, sentAt: ago(seconds), isRefused },
       tools({ http: { [`GET ${path}`]: reply } }),
     );
-  /** What an attempt of so long ago kept of its refusal. */
-  const kept = async (reply: Reply, seconds: number) => {
-    const script = { http: { [`POST ${path}`]: reply }, now: ago(seconds) };
-    const outcome = await comment.perform(call, tools(script));
-    return outcome.kind === "in_doubt" ? outcome.state : undefined;
-  };
 
   test("writes the text as it is", async () => {
     const scripted = tools({ http: { [`POST ${path}`]: given.written } });
@@ -134,9 +128,8 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
     ["an answer without a comment", answer(200, {})],
   ] as const)("the outcome of a comment is not known after %s", async (_, reply) => {
     expect(await perform(reply)).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
       failure: { code: "outcome_unknown" },
-      pollAfterSeconds: 5,
     });
   });
 
@@ -145,9 +138,9 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
   });
 
   test("finds its own comment after a lost answer", async () => {
-    expect(await lookUp(list([{ isOthers: true }, {}]), 6)).toEqual({ kind: "done", ...done });
+    expect(await find(list([{ isOthers: true }, {}]), 6)).toEqual({ kind: "done", ...done });
     const folded = { text: "First! And a link: https://shop.example " };
-    expect(await lookUp(list([folded]), 6)).toMatchObject({ kind: "done" });
+    expect(await find(list([folded]), 6)).toMatchObject({ kind: "done" });
   });
 
   test.each<readonly [string, Entry]>([
@@ -155,42 +148,37 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
     ["with other words", { text: "Second!" }],
     ["from before the call", { at: ago(600) }],
   ])("takes no comment %s for its own", async (_, entry) => {
-    expect(await lookUp(list([entry]), 130)).toMatchObject({ kind: "unknowable" });
+    expect(await find(list([entry]), 130)).toMatchObject({ kind: "unknowable" });
   });
 
   test("lists three times before a comment that is not there counts as unknown", async () => {
-    const looks = [6, 31, 121].map((seconds) => lookUp(list([]), seconds));
+    const looks = [6, 31, 121].map((seconds) => find(list([]), seconds));
     expect(await Promise.all(looks)).toMatchObject([
-      { kind: "ask_again", pollAfterSeconds: 24 },
-      { kind: "ask_again", pollAfterSeconds: 89 },
+      { kind: "not_yet", pollAfterSeconds: 24 },
+      { kind: "not_yet", pollAfterSeconds: 89 },
       { kind: "unknowable", failure: { code: "outcome_unknown" } },
     ]);
   });
 
   test("lets nothing be sent again that was sent once", async () => {
     const replies = [list([]), given.noPost, answer(500, {}), lost, answer(403, { status: 403 })];
-    for (const reply of replies) expect((await lookUp(reply, 3_600)).kind).not.toBe("may_perform");
+    for (const reply of replies)
+      expect((await find(reply, 3_600)).kind).toMatch(/not_yet|unknowable/);
   });
 
   test("counts a refusal once the list does not show the comment", async () => {
-    const state = await kept(given.refused, 125);
-    expect(await lookUp(list([]), 125, state)).toMatchObject({ kind: "rejected" });
-    expect(await lookUp(list([{}]), 125, state)).toMatchObject({ kind: "done" });
-    // It is about its own call, and says nothing of a later one.
-    expect(await lookUp(list([]), 124, state)).toMatchObject({ kind: "unknowable" });
+    expect(await perform(given.refused)).toMatchObject({ kind: "rejected" });
+    expect(await find(list([]), 6, true)).toMatchObject({ kind: "not_yet" });
+    expect(await find(list([]), 125, true)).toEqual({ kind: "absent" });
+    expect(await find(list([{}]), 125, true)).toMatchObject({ kind: "done" });
   });
 
-  test("waits for a post that the network does not show yet", async () => {
-    const outcome = await perform(given.noPost);
-    if (outcome.kind === "not_there_yet") return;
-    const state = await kept(given.noPost, 6);
-    expect(await lookUp(given.noPost, 6, state)).toMatchObject({ kind: "may_perform" });
-    expect(await lookUp(list([]), 6, state)).toMatchObject({ kind: "ask_again" });
-    expect(await lookUp(list([{}]), 6, state)).toMatchObject({ kind: "done" });
+  test("takes it for proof that nothing was written when the network does not know the post", async () => {
+    expect(await perform(given.noPost)).toMatchObject({ kind: "try_later", isProof: true });
   });
 
   test("a comment that was never sent may be sent", async () => {
-    expect(await comment.lookUp(call, tools())).toEqual({ kind: "may_perform" });
+    expect(await comment.find(call, tools())).toEqual({ kind: "absent" });
   });
 });
 
@@ -201,8 +189,8 @@ describe("a member at linkedin", () => {
     onUpdate.perform(call, li.tools({ http: { [`POST ${path}`]: reply } }));
 
   test("a member at linkedin is not asked for comments, which nobody may list", async () => {
-    expect(await perform(lost)).toMatchObject({ kind: "in_doubt" });
-    expect(await onUpdate.lookUp(call, li.tools())).toMatchObject({ kind: "unknowable" });
+    expect(await perform(lost)).toMatchObject({ kind: "unknown" });
+    expect(await onUpdate.find(call, li.tools())).toMatchObject({ kind: "unknowable" });
   });
 
   test("a member at linkedin is refused where the app may not comment, without another address being tried", async () => {
@@ -216,7 +204,7 @@ describe("a member at linkedin", () => {
 
   test.each([
     ["throttled", answer(429, { status: 429, message: "Comment create throttled" }), "try_later"],
-    ["not there yet", answer(404, { status: 404 }), "not_there_yet"],
+    ["not there yet", answer(404, { status: 404 }), "try_later"],
     ["refused", answer(400, { status: 400, code: "INVALID_URN_ID" }), "rejected"],
   ] as const)("a member is told immediately that a comment is %s", async (_, reply, kind) => {
     expect(await perform(reply)).toMatchObject({ kind });

@@ -29,15 +29,14 @@ describe("an unknown outcome at Facebook", () => {
     remote: NetworkData,
     seconds: number,
     draft: Partial<LegDraft> = {},
-  ) => facebook.calls.publish.lookUp(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  ) => facebook.calls.publish.find(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
   const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
   const empty = { [POSTS]: list(), [FEED_LIST]: list() };
 
   test("an unknown outcome at Facebook is nothing when nothing was sent", async () => {
     const used = tools();
-    expect(await facebook.calls.publish.lookUp(leg(), used)).toEqual({
-      kind: "may_perform",
-      isAbsent: true,
+    expect(await facebook.calls.publish.find(leg(), used)).toEqual({
+      kind: "absent",
     });
     expect(used.calls).toEqual([]);
   });
@@ -47,7 +46,7 @@ describe("an unknown outcome at Facebook", () => {
       http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
     });
     const stored = leg({}, { remote: asText, sentAt: ago(5) });
-    expect(await facebook.calls.publish.lookUp(stored, used)).toMatchObject({
+    expect(await facebook.calls.publish.find(stored, used)).toMatchObject({
       kind: "done",
       externalId: "42_5",
     });
@@ -111,7 +110,7 @@ describe("an unknown outcome at Facebook", () => {
     const posts = list({ id: "42_1", message: "older" }, { id: "42_5", ...post });
     const http = { [POSTS]: posts, [FEED_LIST]: posts };
     const outcome = await lookUp(http, remote, 5, draft);
-    expect(outcome.kind).toBe(isOurs ? "done" : "ask_again");
+    expect(outcome.kind).toBe(isOurs ? "done" : "not_yet");
   });
 
   test.each([
@@ -127,21 +126,21 @@ describe("an unknown outcome at Facebook", () => {
     ] as const) {
       const found = list({ id: "42_5", created_time: at, ...content });
       const outcome = await lookUp({ ...empty, [POSTS]: found }, asText, 5, draft);
-      expect(outcome.kind).toBe(isOurs ? "done" : "ask_again");
+      expect(outcome.kind).toBe(isOurs ? "done" : "not_yet");
     }
   });
 
   test.each<[string, NetworkData, number, unknown]>([
-    ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
+    ["text, early", asText, 40, { kind: "not_yet", pollAfterSeconds: 20 }],
     ["text, after a minute", asText, 60, { kind: "unknowable" }],
-    ["photos, after a minute", asPhotos, 60, { kind: "may_perform", isAbsent: false }],
+    ["photos, after a minute", asPhotos, 60, { kind: "repeatable" }],
     [
       "photos that have to be made again",
       { ...asPhotos, photosSince: ago(21 * 3600).toISOString() },
       3600,
       { kind: "unknowable" },
     ],
-    ["a video, after a minute", { form: "video", photos: [] }, 60, { kind: "ask_again" }],
+    ["a video, after a minute", { form: "video", photos: [] }, 60, { kind: "not_yet" }],
     ["a video, after half an hour", { form: "video", photos: [] }, 1800, { kind: "unknowable" }],
   ])("an unknown outcome at Facebook in no list: %s", async (_what, remote, seconds, expected) => {
     expect(await lookUp(empty, remote, seconds)).toMatchObject(expected as object);
@@ -151,7 +150,7 @@ describe("an unknown outcome at Facebook", () => {
     "the outcome is asked again without Facebook's list (%#)",
     async (reply) => {
       expect(await lookUp({ [POSTS]: reply }, asText, 3600)).toMatchObject({
-        kind: "ask_again",
+        kind: "not_yet",
         failure: { code: "outcome_unknown" },
       });
     },
@@ -159,41 +158,41 @@ describe("an unknown outcome at Facebook", () => {
 
   test.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
     ["live", live, 5, asReel, { kind: "done", url: "https://www.facebook.com/reel/9/" }],
-    ["in work", working, 5, asReel, { kind: "ask_again" }],
-    ["not asked for, early", uploaded, 5, asReel, { kind: "may_perform", isAbsent: false }],
-    ["not asked for, late", uploaded, 60, asReel, { kind: "may_perform", isAbsent: true }],
+    ["in work", working, 5, asReel, { kind: "not_yet" }],
+    ["not asked for, early", uploaded, 5, asReel, { kind: "repeatable" }],
+    ["not asked for, late", uploaded, 60, asReel, { kind: "absent" }],
     [
       "taken, but not begun with",
       uploaded,
       60,
       { ...asReel, postedVideoId: "9" },
-      { kind: "ask_again" },
+      { kind: "not_yet" },
     ],
     [
       "taken, and not begun with for long",
       uploaded,
       301,
       { ...asReel, postedVideoId: "9" },
-      { kind: "may_perform", isAbsent: true },
+      { kind: "absent" },
     ],
     [
       "a feed video that was taken",
       uploaded,
       3600,
       { form: "video", postedVideoId: "9" },
-      { kind: "ask_again" },
+      { kind: "not_yet" },
     ],
-    ["failed", failed, 5, asReel, { kind: "may_perform", isAbsent: true }],
+    ["failed", failed, 5, asReel, { kind: "absent" }],
     [
       "failed again",
       failed,
       5,
       { ...asReel, restartedAt: ago(60).toISOString() },
-      { kind: "rejected", failure: { code: "media_processing_failed", mediaIndex: 0 } },
+      { kind: "refused", failure: { code: "media_processing_failed", mediaIndex: 0 } },
     ],
-    ["a failed feed video", failed, 5, { form: "video", postedVideoId: "9" }, { kind: "rejected" }],
-    ["not to be read", error(100, 33), 5, asReel, { kind: "ask_again" }],
-    ["not told", answer(503, ""), 5, asReel, { kind: "ask_again" }],
+    ["a failed feed video", failed, 5, { form: "video", postedVideoId: "9" }, { kind: "refused" }],
+    ["not to be read", error(100, 33), 5, asReel, { kind: "not_yet" }],
+    ["not told", answer(503, ""), 5, asReel, { kind: "not_yet" }],
   ])("an unknown outcome of a video: %s", async (...[, look, seconds, remote, expected]) => {
     const outcome = await lookUp({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
     expect(outcome).toMatchObject(expected as object);
@@ -210,10 +209,10 @@ describe("an unknown outcome at Facebook", () => {
       "only others listed",
       answer(200, { data: [{ post_id: "6", media_id: "8" }] }),
       5,
-      { kind: "ask_again", pollAfterSeconds: 55 },
+      { kind: "not_yet", pollAfterSeconds: 55 },
     ],
-    ["absent", answer(200, { data: [] }), 60, { kind: "may_perform", isAbsent: true }],
-    ["not told", answer(500, ""), 60, { kind: "ask_again" }],
+    ["absent", answer(200, { data: [] }), 60, { kind: "absent" }],
+    ["not told", answer(500, ""), 60, { kind: "not_yet" }],
   ])("an unknown outcome at Facebook of a story: %s", async (_what, stories, seconds, expected) => {
     const story = { form: "photo_story", photos: ["1"], photosSince: ago(100).toISOString() };
     const outcome = await lookUp({ [STORIES]: stories }, story, seconds);
@@ -224,10 +223,7 @@ describe("an unknown outcome at Facebook", () => {
     const seen: HttpRequest[] = [];
     for (const remote of [asText, asPhotos, asReel, { form: "photo_story", photos: ["1"] }]) {
       const used = tools({ http: { ...empty, [LOOK]: live, [STORIES]: list() } });
-      await facebook.calls.publish.lookUp(
-        leg({ media: files(CLIP) }, { remote, sentAt: NOW }),
-        used,
-      );
+      await facebook.calls.publish.find(leg({ media: files(CLIP) }, { remote, sentAt: NOW }), used);
       seen.push(...used.calls);
     }
     expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);

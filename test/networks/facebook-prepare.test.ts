@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { type FetchedMedia, MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
 import {

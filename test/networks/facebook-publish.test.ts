@@ -122,14 +122,14 @@ describe("publishing to Facebook", () => {
     for (const look of [working, uploaded, answer(503, ""), lost]) {
       const http = { [call]: answer(200, taken), [LOOK]: look };
       const outcome = await publish(http, remote, { media: files(CLIP) });
-      expect(outcome).toMatchObject({ kind: "in_doubt", remote: { postedVideoId: "9" } });
+      expect(outcome).toMatchObject({ kind: "unknown", remote: { postedVideoId: "9" } });
     }
   });
 
   test("leaves open what became of a video whose status it may not read", async () => {
     const http = { [VIDEOS]: answer(200, { id: "9" }), [LOOK]: error(100, 33) };
     expect(await publish(http, video, { media: files(CLIP) })).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
       remote: { postedVideoId: "9" },
     });
   });
@@ -177,7 +177,7 @@ describe("publishing to Facebook", () => {
     ["a 200 that is none", answer(200, "ok")],
   ])("publishing to Facebook is in doubt after %s", async (_what, reply) => {
     expect(await publish({ [FEED]: reply })).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
       failure: { code: "outcome_unknown" },
     });
   });
@@ -208,11 +208,7 @@ describe("publishing to Facebook", () => {
       http: NonNullable<Script["http"]>,
       remote: NetworkData = asText,
       sentAt = NOW,
-    ) =>
-      network.calls.publish.perform(
-        leg({}, { remote, sentAt, isUnpublished: true }),
-        tools({ http }),
-      );
+    ) => network.perform(leg({}, { remote, sentAt, isUnpublished: true }), tools({ http }));
     const listed = answer(200, { data: [{ id: "42_5", message: "Hello" }] });
     const empty = answer(200, { data: [] });
     const duplicate = error(506);
@@ -231,11 +227,10 @@ describe("publishing to Facebook", () => {
       });
       const http = { [FEED]: duplicate, [POSTS]: others, [FEED_LIST]: empty };
       const outcome = await checked(http);
-      expect(outcome).toMatchObject({ kind: "in_doubt", pollAfterSeconds: 60 });
-      const remote = JSON.parse(JSON.stringify(outcome)).remote as NetworkData;
-      const later = leg({}, { remote, sentAt: ago(60) });
-      expect(await network.calls.publish.lookUp(later, tools({ http }))).toMatchObject({
-        kind: "rejected",
+      expect(outcome).toMatchObject({ kind: "unknown", pollAfterSeconds: 60 });
+      const later = leg({}, { remote: asText, sentAt: ago(60) });
+      expect(await network.find(later, tools({ http }))).toMatchObject({
+        kind: "refused",
         failure: { code: "duplicate_content", networkCode: "506" },
       });
     });
@@ -253,7 +248,7 @@ describe("publishing to Facebook", () => {
       const http = { [PHOTO_STORIES]: error(100, 1366051), [STORIES]: stories };
       expect(await checked(http, story)).toMatchObject({ externalId: "6" });
       expect(await checked({ ...http, [STORIES]: empty }, story)).toMatchObject({
-        kind: "in_doubt",
+        kind: "unknown",
       });
     });
   });

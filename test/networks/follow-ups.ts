@@ -1,17 +1,18 @@
-import type { FollowUp, LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { FollowUp, LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 
 /** Returns a call that follows the post of a leg. */
 export function followUpOf(
-  { account, credentials, instanceUrl, limits, remote }: LegToPublish,
+  { isUnpublished: _isUnpublished, ...leg }: LegToPublish,
   externalId: string,
   overrides: Partial<FollowUp> = {},
 ): FollowUp {
   return {
+    ...leg,
     key: "call-1",
-    leg: { account, credentials, instanceUrl, limits, remote, externalId },
+    externalId,
     text: null,
     sentAt: null,
-    state: {},
+    isRefused: false,
     ...overrides,
   };
 }

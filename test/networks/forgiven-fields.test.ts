@@ -77,7 +77,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(await findSoftware(ORIGIN, tools)).toBe("friendica");
       const remote = { ...begun, keepsKeys: true };
       const sent = leg({}, { remote, credentials, sentAt: NOW });
-      expect(await mastodon.calls.publish.lookUp(sent, tools)).toMatchObject({
+      expect(await mastodon.calls.publish.find(sent, tools)).toMatchObject({
         externalId: "7",
       });
     });
@@ -96,7 +96,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         [`GET ${GRAPH}/42/feed`]: answer(200, { data: [] }),
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
-      expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
+      expect(await facebook.calls.publish.find(sent, tools({ http }))).toMatchObject({
         kind: "done",
         externalId: "42_5",
       });
@@ -111,7 +111,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
       const found = { kind: "done", externalId: "42_5" };
-      expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject(found);
+      expect(await facebook.calls.publish.find(sent, tools({ http }))).toMatchObject(found);
     });
 
     test("a field that is not needed does not hide Instagram's token, its container or a post", async () => {
@@ -138,7 +138,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         expiresAt: at(nothing === 7 ? 7 : 60 * DAY),
       });
       const sent = leg({}, { remote: anImage, sentAt: NOW });
-      expect(await instagram.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
+      expect(await instagram.calls.publish.find(sent, tools({ http }))).toMatchObject({
         kind: "done",
         url: null,
       });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
 import { type Script, NOW, answer, image, lost, sentForm } from "./scripted-tools.ts";

@@ -54,7 +54,7 @@ describe("publishing to Instagram", () => {
   describe("a refusal that proves nothing", () => {
     const network = checkingRefusals(networkOf("instagram"));
     const checked = (look: Reply, remote: NetworkData = anImage, refusal = gone) =>
-      network.calls.publish.perform(
+      network.perform(
         leg({}, { remote, sentAt: NOW }),
         tools({ http: { [PUBLISH]: refusal, [LOOK("1")]: look, [LIST]: listed } }),
       );
@@ -95,28 +95,24 @@ describe("publishing to Instagram", () => {
     test.each([lost, state("FINISHED"), state("IN_PROGRESS")])(
       "stays in doubt otherwise (%#)",
       async (look) => {
-        expect(await checked(look)).toMatchObject({ kind: "in_doubt" });
-        expect(await checked(look, anImage, blocked)).toMatchObject({ kind: "in_doubt" });
+        expect(await checked(look)).toMatchObject({ kind: "unknown" });
+        expect(await checked(look, anImage, blocked)).toMatchObject({ kind: "unknown" });
       },
     );
 
     test("counts once the container is still not published after a minute", async () => {
-      const { remote } = JSON.parse(
-        JSON.stringify(await checked(state("FINISHED"), anImage, blocked)),
-      );
-      const later = leg({}, { remote: remote as NetworkData, sentAt: ago(60) });
+      await checked(state("FINISHED"), anImage, blocked);
+      const later = leg({}, { remote: anImage, sentAt: ago(60) });
       const http = { [LOOK("1")]: state("FINISHED") };
-      expect(await network.calls.publish.lookUp(later, tools({ http }))).toMatchObject({
-        kind: "rejected",
+      expect(await network.find(later, tools({ http }))).toMatchObject({
+        kind: "refused",
         failure: { code: "content_rejected", networkCode: "4/2207051" },
       });
     });
 
     test("a refusal that proves nothing is checked no more than needed: a proof is none", async () => {
       const used = tools({ http: { [PUBLISH]: error(190, 460) } });
-      expect(
-        await network.calls.publish.perform(leg({}, { remote: anImage, sentAt: NOW }), used),
-      ).toMatchObject({
+      expect(await network.perform(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
         kind: "rejected",
       });
       expect(used.asked).toEqual([PUBLISH]);
@@ -153,8 +149,7 @@ describe("an unknown outcome at Instagram", () => {
     seconds = 5,
     remote: NetworkData = anImage,
     draft: Partial<LegDraft> = {},
-  ) =>
-    instagram.calls.publish.lookUp(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  ) => instagram.calls.publish.find(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
   const item = (overrides: Record<string, unknown> = {}) => ({
     id: "5",
     caption: "Hello",
@@ -170,9 +165,8 @@ describe("an unknown outcome at Instagram", () => {
 
   test("an unknown outcome at Instagram is nothing when nothing was sent", async () => {
     const used = tools();
-    expect(await instagram.calls.publish.lookUp(leg({}, { remote: anImage }), used)).toEqual({
-      kind: "may_perform",
-      isAbsent: true,
+    expect(await instagram.calls.publish.find(leg({}, { remote: anImage }), used)).toEqual({
+      kind: "absent",
     });
     expect(used.calls).toEqual([]);
   });
@@ -226,21 +220,21 @@ describe("an unknown outcome at Instagram", () => {
       expect(await lookUp(unreadable(look, made))).toMatchObject({ kind: "done", externalId: "5" });
       const older = item({ timestamp: ago(60).toISOString() });
       const others = [older, item({ caption: "Other" })];
-      expect(await lookUp(unreadable(look, ...others))).toMatchObject({ kind: "ask_again" });
+      expect(await lookUp(unreadable(look, ...others))).toMatchObject({ kind: "not_yet" });
       const wordless = unreadable(look, item({ caption: undefined }));
-      expect(await lookUp(wordless, 5, anImage, { text: "" })).toMatchObject({ kind: "ask_again" });
+      expect(await lookUp(wordless, 5, anImage, { text: "" })).toMatchObject({ kind: "not_yet" });
     }
   });
 
   test.each<[string, ReturnType<typeof answer>, number, unknown]>([
-    ["finished, early", state("FINISHED"), 5, { kind: "may_perform", isAbsent: false }],
-    ["finished, late", state("FINISHED"), 60, { kind: "may_perform", isAbsent: true }],
-    ["failed", state("ERROR"), 5, { kind: "may_perform", isAbsent: true }],
-    ["expired", state("EXPIRED"), 5, { kind: "may_perform", isAbsent: true }],
-    ["in a state that nobody knows", state("RELEASING"), 600, { kind: "ask_again" }],
-    ["in work", state("IN_PROGRESS"), 5, { kind: "ask_again" }],
-    ["not told", answer(503, ""), 5, { kind: "ask_again" }],
-    ["not told to us", error(190), 5, { kind: "ask_again", failure: { code: "outcome_unknown" } }],
+    ["finished, early", state("FINISHED"), 5, { kind: "repeatable" }],
+    ["finished, late", state("FINISHED"), 60, { kind: "absent" }],
+    ["failed", state("ERROR"), 5, { kind: "absent" }],
+    ["expired", state("EXPIRED"), 5, { kind: "absent" }],
+    ["in a state that nobody knows", state("RELEASING"), 600, { kind: "not_yet" }],
+    ["in work", state("IN_PROGRESS"), 5, { kind: "not_yet" }],
+    ["not told", answer(503, ""), 5, { kind: "not_yet" }],
+    ["not told to us", error(190), 5, { kind: "not_yet", failure: { code: "outcome_unknown" } }],
   ])("the outcome of a container that is %s", async (_what, look, seconds, expected) => {
     expect(await lookUp({ [LOOK("1")]: look }, seconds)).toMatchObject(expected as object);
   });

@@ -1,7 +1,12 @@
+import { bounded } from "../setup/bounded.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish, Network } from "../../src/shared/networks/contract/network.ts";
-import { checkRefusal, countRefusal } from "../../src/shared/networks/contract/refusals.ts";
+import type { Network } from "../../src/shared/networks/contract/network.ts";
+import type { Finding, Outcome } from "../../src/shared/networks/contract/outcome.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
+import type { CallRefusal } from "../../src/shared/publishing/call.ts";
+import { CALL_KINDS } from "../../src/shared/publishing/publish/call-kinds.ts";
+import { afterRefusal, shownInSeconds } from "../../src/shared/publishing/publish/refusal.ts";
 
 export const files = (...urls: readonly string[]) => urls.map((url) => ({ url, altText: null }));
 
@@ -22,14 +27,31 @@ export function legsOf(
   });
 }
 
-/** Returns the call and the look-up with the network's refusals checked, as a leg makes them. */
-export const checkingRefusals = ({ calls: { publish } }: Network) => ({
-  calls: {
-    publish: {
-      perform: async (leg: LegToPublish, tools: NetworkTools) =>
-        checkRefusal(await publish.perform(leg, tools), publish, leg, tools),
-      lookUp: async (leg: LegToPublish, tools: NetworkTools) =>
-        countRefusal(await publish.lookUp(leg, tools), leg),
+/** Returns the call with the network's refusals checked, as a leg makes it: its outcome, and what is found out later. */
+export function checkingRefusals({ calls: { publish } }: Network) {
+  let stored: CallRefusal | undefined;
+  const ageOf = ({ sentAt }: LegToPublish, now: Date) => now.getTime() - (sentAt ?? now).getTime();
+  return {
+    async perform(leg: LegToPublish, tools: NetworkTools): Promise<Outcome> {
+      const outcome = await publish.perform(leg, tools);
+      if (outcome.kind === "done" || outcome.kind === "unknown" || outcome.isProof === true)
+        return outcome;
+      if (publish.canTell?.(leg) === false) return outcome;
+      const found = await publish.find(leg, tools);
+      if (found.kind === "done") return found;
+      const pollAfterSeconds = shownInSeconds(found, ageOf(leg, tools.now()));
+      if (pollAfterSeconds === undefined) return outcome;
+      const { kind, failure: said } = outcome;
+      const at = tools.now().toISOString();
+      stored = { kind, failure: bounded(said), at, isRepeat: !leg.isUnpublished };
+      const failure = { ...said, code: "outcome_unknown" } as const;
+      return { kind: "unknown", failure, pollAfterSeconds };
     },
-  },
-});
+    async find(leg: LegToPublish, tools: NetworkTools): Promise<Finding> {
+      const found = await publish.find(leg, tools);
+      if (stored === undefined) return found;
+      const { repeatsUntold } = CALL_KINDS.publish;
+      return afterRefusal(stored, found, { ageMs: ageOf(leg, tools.now()), repeatsUntold });
+    },
+  };
+}

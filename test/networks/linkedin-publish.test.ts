@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { checkingRefusals, files } from "./legs.ts";
 import {
@@ -85,7 +85,7 @@ describe("publishing to LinkedIn", () => {
     "a post is in doubt after an answer that names none (%j)",
     async (id) => {
       const outcome = await publish({ [POST]: answer(201, "", { "x-restli-id": id }) });
-      expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
+      expect(outcome).toMatchObject({ kind: "unknown", failure: { code: "outcome_unknown" } });
     },
   );
 
@@ -157,7 +157,7 @@ describe("publishing to LinkedIn", () => {
 
   test("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
     const doubtful = await publish({ [POST]: lost });
-    if (doubtful.kind !== "in_doubt") throw new Error("not in doubt");
+    if (doubtful.kind !== "unknown") throw new Error("not in doubt");
     const remote = doubtful.remote ?? {};
     expect(await publish({ [POST]: duplicate }, { remote })).toEqual(published);
   });
@@ -215,23 +215,23 @@ describe("an unknown outcome at LinkedIn", () => {
     http: NonNullable<Script["http"]> = {},
     draft: Partial<LegDraft> = {},
   ) =>
-    linkedin.calls.publish.lookUp(
+    linkedin.calls.publish.find(
       leg({ text: "Hi (all) #AI", ...draft }, overrides),
       tools({ http }),
     );
 
   test("an unknown outcome at LinkedIn is nothing when nothing was sent", async () => {
-    const nothing = { kind: "may_perform", isAbsent: true };
+    const nothing = { kind: "absent" };
     expect(await lookUp({})).toEqual(nothing);
     expect(await lookUp({ credentials: organization })).toEqual(nothing);
   });
 
   describe("of a member", () => {
     test.each([
-      [29, 1, { kind: "ask_again", pollAfterSeconds: 30 }],
-      [30, 1, { kind: "may_perform", isAbsent: false }],
-      [30, 0, { kind: "may_perform", isAbsent: false }],
-      [540, 1, { kind: "may_perform", isAbsent: false }],
+      [29, 1, { kind: "not_yet", pollAfterSeconds: 30 }],
+      [30, 1, { kind: "repeatable" }],
+      [30, 0, { kind: "repeatable" }],
+      [540, 1, { kind: "repeatable" }],
       [541, 1, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
       [60, 2, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
     ])("a member's outcome after %s s and %s doubts", async (seconds, doubts, expected) => {
@@ -272,7 +272,7 @@ describe("an unknown outcome at LinkedIn", () => {
     test("an unknown outcome at LinkedIn of an organisation is looked up among its posts", async () => {
       const scripted = tools({ http: listed(post()) });
       const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
-      expect(await linkedin.calls.publish.lookUp(sent, scripted)).toEqual(published);
+      expect(await linkedin.calls.publish.find(sent, scripted)).toEqual(published);
       expect(scripted.calls[0]?.url).toBe(
         `${REST}/posts?q=author&author=urn%3Ali%3Aorganization%3A7&start=0&count=10&sortBy=LAST_MODIFIED`,
       );
@@ -281,7 +281,7 @@ describe("an unknown outcome at LinkedIn", () => {
 
     // A refusal is about its own call.
     test.each([
-      ["nothing else", true, "rejected"],
+      ["nothing else", true, "refused"],
       ["an earlier call whose answer was lost", false, "unknowable"],
     ])(
       "an organisation's post is refused after %s: %s, where no list tells",
@@ -292,11 +292,10 @@ describe("an unknown outcome at LinkedIn", () => {
         });
         const first = { credentials: organization, sentAt: NOW, isUnpublished };
         const network = checkingRefusals(networkOf("linkedin"));
-        const outcome = await network.calls.publish.perform(leg({}, first), scripted);
-        expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
-        const { remote = {} } = outcome as { remote?: NetworkData };
-        const later = leg({}, { credentials: organization, sentAt: ago(100), remote });
-        expect(await network.calls.publish.lookUp(later, scripted)).toMatchObject({ kind: end });
+        const outcome = await network.perform(leg({}, first), scripted);
+        expect(outcome).toMatchObject({ kind: "unknown", failure: { code: "outcome_unknown" } });
+        const later = leg({}, { credentials: organization, sentAt: ago(100) });
+        expect(await network.find(later, scripted)).toMatchObject({ kind: end });
       },
     );
 
@@ -305,7 +304,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
     ])("an unknown outcome at LinkedIn of an organisation is not %s", async (_what, found) => {
-      expect(await ask(listed(found))).toEqual({ kind: "may_perform", isAbsent: true });
+      expect(await ask(listed(found))).toEqual({ kind: "absent" });
     });
 
     test.each([
@@ -333,14 +332,14 @@ describe("an unknown outcome at LinkedIn", () => {
       const found = listed(post(overrides));
       expect(await ask(found, {}, draft)).toMatchObject({ kind: "unknowable" });
       const early = await ask(found, { sentAt: ago(59) }, draft);
-      expect(early).toMatchObject({ kind: "ask_again" });
+      expect(early).toMatchObject({ kind: "not_yet" });
     });
 
     test.each([{ createdAt: "yesterday" }, { id: 7 }, null])(
       "a list with an unreadable entry proves no absence (%j)",
       async (odd) => {
         const entry = odd === null ? null : post({ commentary: "x", ...odd });
-        expect(await ask(listed(entry))).toEqual({ kind: "may_perform", isAbsent: false });
+        expect(await ask(listed(entry))).toEqual({ kind: "repeatable" });
         const withFile = { remote: uploaded(asset("image", "A")) };
         expect(await ask(listed(entry), withFile, { media: files(FILE) })).toMatchObject({
           kind: "unknowable",
@@ -350,12 +349,11 @@ describe("an unknown outcome at LinkedIn", () => {
 
     test("an unknown outcome at LinkedIn of an organisation is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });
-      expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });
+      expect(early).toMatchObject({ kind: "not_yet", failure: { code: "outcome_unknown" } });
       expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
-        kind: "may_perform",
-        isAbsent: true,
+        kind: "absent",
       });
-      expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "ask_again" });
+      expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "not_yet" });
     });
 
     test("an unknown outcome at LinkedIn of an organisation is looked for on later pages, but not for ever", async () => {
@@ -369,9 +367,8 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(second)).toEqual(published);
       const scripted = tools({ http: { [LIST]: others(10) } });
       const sent = leg({}, { credentials: organization, sentAt: ago(100) });
-      expect(await linkedin.calls.publish.lookUp(sent, scripted)).toEqual({
-        kind: "may_perform",
-        isAbsent: false,
+      expect(await linkedin.calls.publish.find(sent, scripted)).toEqual({
+        kind: "repeatable",
       });
       expect(scripted.calls.map(({ url }) => /start=(\d+)/.exec(url)?.[1])).toEqual([
         "0",
@@ -379,13 +376,13 @@ describe("an unknown outcome at LinkedIn", () => {
         "20",
       ]);
       const beyond = tools({ http: { [LIST]: others(900) } });
-      expect(await linkedin.calls.publish.lookUp(sent, beyond)).toMatchObject({ isAbsent: true });
+      expect(await linkedin.calls.publish.find(sent, beyond)).toMatchObject({ kind: "absent" });
       expect(beyond.calls).toHaveLength(1);
     });
 
     test("an unknown outcome at LinkedIn of an organisation that may not be listed is one of a member's", async () => {
       const http = { [LIST]: denied };
-      expect(await ask(http)).toEqual({ kind: "may_perform", isAbsent: false });
+      expect(await ask(http)).toEqual({ kind: "repeatable" });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
       expect(await ask(http, {}, { media: files(FILE) })).toMatchObject({ kind: "unknowable" });
     });
@@ -399,14 +396,14 @@ describe("an unknown outcome at LinkedIn", () => {
       answer(429, { message: "throttle" }, { "retry-after": "7" }),
     ])("an organisation's outcome is asked again (%#)", async (reply) => {
       expect(await ask({ [LIST]: reply })).toMatchObject({
-        kind: "ask_again",
+        kind: "not_yet",
         failure: { code: "outcome_unknown" },
       });
     });
 
     test("an unknown outcome at LinkedIn of an organisation is asked again with a renewed token", async () => {
       const credentials = { ...renewable, kind: "organization" };
-      expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "ask_again" });
+      expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "not_yet" });
     });
   });
 });

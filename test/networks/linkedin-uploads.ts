@@ -1,6 +1,6 @@
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { files } from "./legs.ts";
 import { type Script, answer, image } from "./scripted-tools.ts";
 import { CLIP, FILE, PAPER, REST, SECOND, leg, tools } from "./linkedin-script.ts";

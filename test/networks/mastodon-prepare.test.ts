@@ -3,7 +3,7 @@ import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { files } from "./legs.ts";
 import {
   type Script,

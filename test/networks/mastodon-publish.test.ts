@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { postTraits } from "../../src/shared/networks/mastodon/servers.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import { files } from "./legs.ts";
 import {
   type Script,
@@ -143,7 +143,7 @@ describe("publishing to Mastodon", () => {
     ["a 200 that is none", answer(200, "ok")],
   ])("publishing to Mastodon is in doubt after %s", async (_what, reply) => {
     expect(await publish({ [POST]: reply })).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
       failure: { code: "outcome_unknown" },
     });
   });
@@ -197,9 +197,9 @@ describe("publishing to Mastodon", () => {
     });
 
     test("stays in doubt when the list would not show the post", async () => {
-      expect(await run(answer(200, []), {}, minutes(120))).toMatchObject({ kind: "in_doubt" });
-      expect(await run(answer(401, {}), {}, NOW)).toMatchObject({ kind: "in_doubt" });
-      expect(await run(lost, {}, NOW)).toMatchObject({ kind: "in_doubt" });
+      expect(await run(answer(200, []), {}, minutes(120))).toMatchObject({ kind: "unknown" });
+      expect(await run(answer(401, {}), {}, NOW)).toMatchObject({ kind: "unknown" });
+      expect(await run(lost, {}, NOW)).toMatchObject({ kind: "unknown" });
     });
   });
 });
@@ -210,7 +210,7 @@ describe("an unknown outcome at Mastodon", () => {
     overrides: Partial<LegToPublish> = {},
     draft: Partial<LegDraft> = {},
   ) =>
-    mastodon.calls.publish.lookUp(
+    mastodon.calls.publish.find(
       leg({ text: "Hi @bob@b.example, see & say", ...draft }, { sentAt: minutes(1), ...overrides }),
       scriptedTools({ http }),
     );
@@ -224,7 +224,7 @@ describe("an unknown outcome at Mastodon", () => {
   });
 
   test("an unknown outcome at Mastodon is nothing when nothing was sent", async () => {
-    expect(await lookUp({}, { sentAt: null })).toMatchObject({ kind: "may_perform" });
+    expect(await lookUp({}, { sentAt: null })).toEqual({ kind: "absent" });
   });
 
   test.each([minutes(1), minutes(120)])(
@@ -240,9 +240,7 @@ describe("an unknown outcome at Mastodon", () => {
     ["an older post", listed({ created_at: minutes(10).toISOString() })],
     ["another content warning", listed({ spoiler_text: "cw" })],
   ])("an unknown outcome at Mastodon is not %s", async (_what, found) => {
-    expect(await lookUp({ [LIST]: answer(200, [found]) })).toMatchObject({
-      kind: "may_perform",
-    });
+    expect(await lookUp({ [LIST]: answer(200, [found]) })).toEqual({ kind: "repeatable" });
   });
 
   test("an unknown outcome at Mastodon is the post with the same files, whatever its words", async () => {
@@ -268,9 +266,9 @@ describe("an unknown outcome at Mastodon", () => {
     const at = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
     const noted = { credentials: own, remote: { ...begun, keepsKeys: true } };
     const early = await lookUp(http, { ...noted, sentAt: at(29) });
-    expect(early).toMatchObject({ kind: "ask_again", pollAfterSeconds: 30 });
+    expect(early).toMatchObject({ kind: "not_yet", pollAfterSeconds: 30 });
     const late = await lookUp(http, { ...noted, sentAt: at(30) });
-    expect(late).toMatchObject({ kind: "may_perform" });
+    expect(late).toEqual({ kind: "repeatable" });
   });
 
   test.each(["mastodon", "hometown"])(
@@ -282,8 +280,7 @@ describe("an unknown outcome at Mastodon", () => {
       const verify = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
       const account = answer(200, { source: { privacy: "public" } });
       expect(await lookUp({ [LIST]: list, [verify]: account }, own)).toEqual({
-        kind: "may_perform",
-        isAbsent: false,
+        kind: "repeatable",
       });
     },
   );
@@ -291,8 +288,7 @@ describe("an unknown outcome at Mastodon", () => {
   test("an unknown outcome at Mastodon is asked under the same key when the same words are from before the call", async () => {
     const earlier = listed({ created_at: new Date(minutes(1).getTime() - 20_000).toISOString() });
     expect(await lookUp({ [LIST]: answer(200, [earlier]) })).toEqual({
-      kind: "may_perform",
-      isAbsent: false,
+      kind: "repeatable",
     });
   });
 
@@ -307,7 +303,7 @@ describe("an unknown outcome at Mastodon", () => {
     const found = await lookUp({ [LIST]: [page(99), answer(200, [listed()])] });
     expect(found).toEqual(published);
     const tools = scriptedTools({ http: { [LIST]: page(99) } });
-    await mastodon.calls.publish.lookUp(leg({}, { sentAt: minutes(1) }), tools);
+    await mastodon.calls.publish.find(leg({}, { sentAt: minutes(1) }), tools);
     expect(tools.calls).toHaveLength(3);
     expect(tools.calls[1]?.url).toContain("max_id=80");
   });
@@ -321,7 +317,7 @@ describe("an unknown outcome at Mastodon", () => {
         ],
       },
     });
-    expect(await mastodon.calls.publish.lookUp(leg({}, { sentAt: NOW }), tools)).toEqual(published);
+    expect(await mastodon.calls.publish.find(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers?.["authorization"]).toBe("Bearer token");
     expect(tools.calls[1]?.headers?.["authorization"]).toBeUndefined();
   });
@@ -332,8 +328,7 @@ describe("an unknown outcome at Mastodon", () => {
   ])("%s may be repeated only while the key is remembered", async (_what, http, draft) => {
     const script = { [LIST]: answer(200, []), ...http };
     expect(await lookUp(script, { sentAt: minutes(49) }, draft)).toEqual({
-      kind: "may_perform",
-      isAbsent: false,
+      kind: "repeatable",
     });
     expect(await lookUp(script, { sentAt: minutes(51) }, draft)).toMatchObject({
       kind: "unknowable",
@@ -347,19 +342,18 @@ describe("an unknown outcome at Mastodon", () => {
     const late = { sentAt: minutes(120), remote: uploaded("1") };
     const http = { [LIST]: answer(200, [other]) };
     expect(await lookUp(http, late, { media: files(FILE), options })).toEqual({
-      kind: "may_perform",
-      isAbsent: true,
+      kind: "absent",
     });
   });
 
   test.each<[string, LegDraft["options"], ReturnType<typeof answer> | HttpFailure, string]>([
-    ["the file is free", {}, answer(200, { id: "1" }), "may_perform"],
-    ["the file is in work", {}, answer(206, { id: "1" }), "may_perform"],
-    ["the file failed", {}, answer(422, { error: "failed" }), "may_perform"],
+    ["the file is free", {}, answer(200, { id: "1" }), "absent"],
+    ["the file is in work", {}, answer(206, { id: "1" }), "absent"],
+    ["the file failed", {}, answer(422, { error: "failed" }), "absent"],
     ["the file is taken or gone", {}, answer(404, { error: "Record not found" }), "unknowable"],
     ["the file may not be read", {}, answer(401, {}), "unknowable"],
-    ["the server does not say", {}, answer(503, {}), "ask_again"],
-    ["the server is away", {}, lost, "ask_again"],
+    ["the server does not say", {}, answer(503, {}), "not_yet"],
+    ["the server is away", {}, lost, "not_yet"],
   ])("an unknown outcome at Mastodon of files, late: %s", async (_what, options, look, kind) => {
     const outcome = await lookUp(
       { [LIST]: answer(200, []), [LOOK("1")]: look },
@@ -374,7 +368,7 @@ describe("an unknown outcome at Mastodon", () => {
     answer(429, { error: "Too many requests" }, { "retry-after": "7" }),
   ])("the outcome is asked again when the server does not say (%#)", async (reply) => {
     expect(await lookUp({ [LIST]: reply })).toMatchObject({
-      kind: "ask_again",
+      kind: "not_yet",
       failure: { code: "outcome_unknown" },
     });
   });
@@ -402,7 +396,7 @@ describe("an unknown outcome at a server without keys", () => {
     overrides: Partial<LegToPublish> = {},
     draft: Partial<LegDraft> = {},
   ) =>
-    mastodon.calls.publish.lookUp(
+    mastodon.calls.publish.find(
       leg(
         { options: { visibility: "public" }, ...draft },
         { credentials: elsewhere, remote: noted, sentAt: minutes(1), ...overrides },
@@ -415,7 +409,7 @@ describe("an unknown outcome at a server without keys", () => {
   });
 
   test("an unknown outcome at a server without keys is never an earlier post of the same words", async () => {
-    const nothing = { kind: "may_perform", isAbsent: true };
+    const nothing = { kind: "absent" };
     expect(await run([old])).toEqual(nothing);
     const slid = made({ created_at: minutes(90).toISOString() });
     expect(await run([old, slid])).toEqual(nothing);
@@ -436,14 +430,12 @@ describe("an unknown outcome at a server without keys", () => {
   });
 
   test("takes reposts for nothing", async () => {
-    expect(await run([made({ content: "", reblog: old }), old])).toMatchObject({
-      kind: "may_perform",
-    });
+    expect(await run([made({ content: "", reblog: old }), old])).toEqual({ kind: "absent" });
   });
 
   test("waits while the first attempt may still be under way", async () => {
     for (const list of [[old], [made({ content: "Hullo" }), old]])
-      expect(await run(list, { sentAt: NOW })).toMatchObject({ kind: "ask_again" });
+      expect(await run(list, { sentAt: NOW })).toMatchObject({ kind: "not_yet" });
   });
 
   test("an unknown outcome at a server without keys is told by words and files together, which keep their id or their address", async () => {
@@ -470,13 +462,13 @@ describe("an unknown outcome at a server without keys", () => {
   test("asks for the account's own visibility where the post names none", async () => {
     const verify = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
     const ask = (privacy: string) =>
-      mastodon.calls.publish.lookUp(
+      mastodon.calls.publish.find(
         leg({}, { credentials: elsewhere, remote: noted, sentAt: minutes(1) }),
         scriptedTools({
           http: { [LIST]: answer(200, [old]), [verify]: answer(200, { source: { privacy } }) },
         }),
       );
-    expect(await ask("public")).toEqual({ kind: "may_perform", isAbsent: true });
+    expect(await ask("public")).toEqual({ kind: "absent" });
     expect(await ask("private")).toMatchObject({ kind: "unknowable" });
   });
 });

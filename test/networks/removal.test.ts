@@ -3,7 +3,7 @@ import { remove as removeRecord } from "../../src/shared/networks/bluesky/remove
 import { remove as removeFromPage } from "../../src/shared/networks/facebook/remove.ts";
 import { remove as removeUrn } from "../../src/shared/networks/linkedin/remove.ts";
 import { remove as removeStatus } from "../../src/shared/networks/mastodon/remove.ts";
-import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
+import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/visible-call.ts";
 import * as atproto from "./bluesky-script.ts";
 import { graph } from "./error-cases.ts";
 import * as facebook from "./facebook-script.ts";
@@ -97,7 +97,7 @@ describe.each(Object.entries(CASES))("%s", (_name, { remove, call, request, answ
       failure: { message: "The network did not confirm that the post is gone." },
     });
     const again = { ...call, sentAt: NOW };
-    expect(await remove.lookUp(again, scriptedTools())).toEqual({ kind: "may_perform" });
+    expect(await remove.find(again, scriptedTools())).toEqual({ kind: "repeatable" });
   });
 });
 

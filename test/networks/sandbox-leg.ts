@@ -2,12 +2,13 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import type {
   CredentialsOutcome,
   PrepareOutcome,
-  Published,
-  PublishOutcome,
-  LookUpOutcome,
+  Done,
+  Outcome,
+  Finding,
 } from "../../src/shared/networks/contract/outcome.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish, Network } from "../../src/shared/networks/contract/network.ts";
+import type { Network } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
@@ -111,15 +112,11 @@ async function open(sandbox: Sandbox, request: HttpRequest): Promise<OpenedRespo
   };
 }
 
-type Outcome =
-  | CredentialsOutcome
-  | PrepareOutcome
-  | PublishOutcome
-  | LookUpOutcome
-  | { readonly kind: "out_of_steps" };
+type Taken =
+  CredentialsOutcome | PrepareOutcome | Outcome | Finding | { readonly kind: "out_of_steps" };
 
 export interface Walk {
-  readonly outcome: Outcome;
+  readonly outcome: Taken;
   /** The steps that were taken, e.g. `prepare ready`. */
   readonly steps: readonly string[];
   readonly leg: LegToPublish;
@@ -146,24 +143,25 @@ export async function walkLeg(
   return resumeLeg(network, { ...started, sentAt: null, isUnpublished: true }, tools);
 }
 
-type Step = "prepare" | "perform" | "lookUp";
+type Step = "prepare" | "perform" | "find";
 
 /** What follows an outcome; nothing when it is the last one. */
-const NEXT: Readonly<
-  Record<Exclude<Outcome["kind"], "usable" | "refreshed">, Step | "same" | null>
-> = {
-  done: null,
-  rejected: null,
-  unknowable: null,
-  out_of_steps: null,
-  ready: "perform",
-  processing: "prepare",
-  prepare_again: "prepare",
-  in_doubt: "lookUp",
-  may_perform: "perform",
-  try_later: "same",
-  ask_again: "same",
-};
+const NEXT: Readonly<Record<Exclude<Taken["kind"], "usable" | "refreshed">, Step | "same" | null>> =
+  {
+    done: null,
+    rejected: null,
+    unknowable: null,
+    out_of_steps: null,
+    ready: "perform",
+    processing: "prepare",
+    prepare_again: "prepare",
+    unknown: "find",
+    absent: "perform",
+    repeatable: "perform",
+    refused: null,
+    try_later: "same",
+    not_yet: "same",
+  };
 
 async function resumeLeg(
   network: Network,
@@ -171,7 +169,7 @@ async function resumeLeg(
   tools: SandboxTools,
 ): Promise<Walk> {
   let leg = stored;
-  let step: Step = leg.sentAt === null ? "prepare" : "lookUp";
+  let step: Step = leg.sentAt === null ? "prepare" : "find";
   const steps: string[] = [];
   while (steps.length < STEPS_MAX) {
     const fresh = await network.freshen(leg.credentials, leg.instanceUrl, tools);
@@ -179,15 +177,16 @@ async function resumeLeg(
     if (fresh.kind === "refreshed") leg = { ...leg, credentials: fresh.credentials };
     if (step === "perform")
       leg = { ...leg, sentAt: leg.sentAt ?? tools.now(), isUnpublished: false };
-    const outcome: PrepareOutcome | PublishOutcome | LookUpOutcome = await network.calls.publish[
-      step
-    ](leg, tools);
+    const outcome: PrepareOutcome | Outcome | Finding = await network.calls.publish[step](
+      leg,
+      tools,
+    );
     steps.push(`${step} ${outcome.kind}`);
     // Through JSON, as a leg is stored between its steps.
-    if ("remote" in outcome) {
+    if ("remote" in outcome && outcome.remote !== undefined) {
       leg = { ...leg, remote: JSON.parse(JSON.stringify(outcome.remote)) as NetworkData };
     }
-    if (outcome.kind === "ask_again") tools.advance(outcome.pollAfterSeconds);
+    if (outcome.kind === "not_yet") tools.advance(outcome.pollAfterSeconds);
     const next: Step | "same" | null = NEXT[outcome.kind];
     if (next === null) return { outcome, steps, leg };
     if (next !== "same") step = next;
@@ -195,11 +194,13 @@ async function resumeLeg(
   return { outcome: { kind: "out_of_steps" }, steps, leg };
 }
 
-export function publishedBy(walk: Walk): Published {
+export function publishedBy(walk: Walk): Done & { readonly externalId: string } {
   if (walk.outcome.kind !== "done") {
     throw new Error(
       `not published: ${JSON.stringify(walk.outcome)} after ${walk.steps.join(", ")}`,
     );
   }
-  return walk.outcome;
+  const { externalId } = walk.outcome;
+  if (externalId === null) throw new Error("published without an id");
+  return { ...walk.outcome, externalId };
 }

@@ -1,3 +1,4 @@
+import { bounded } from "../setup/bounded.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -39,7 +40,13 @@ describe("a call", () => {
     [
       "that was made is done",
       endedCall(removal({ sentAt: at }), { kind: "done", externalId: "1", url: null }, NOW),
-      { state: "done", at, sentAt: null, result: { externalId: "1", url: null }, error: null },
+      {
+        state: "done",
+        at,
+        sentAt: null,
+        result: bounded({ externalId: "1", url: null }),
+        error: null,
+      },
     ],
     [
       "that was refused has failed",
@@ -86,6 +93,14 @@ describe("a call", () => {
         expect(elapsed).toBeCloseTo(minutes * 60, 1);
       }),
     );
+  });
+
+  test("a first comment is tried again within seconds at first", () => {
+    const call = { ...aCall("comment"), kind: "comment" } as const;
+    const pauses = [0, 1, 2, 3, 4].map((retries) =>
+      nextCallSeconds({ ...call, retries }, NOW, 0.5),
+    );
+    expect(pauses).toEqual([2, 5, 10, 20, 40]);
   });
 
   test("waits for as long as the network says, or ends when that is too long", () => {

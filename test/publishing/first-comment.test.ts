@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { FollowUp } from "../../src/shared/networks/contract/network.ts";
-import type {
-  FollowUpLookUp,
-  FollowUpOutcome,
-} from "../../src/shared/networks/contract/outcome.ts";
+import type { FollowUp } from "../../src/shared/networks/contract/visible-call.ts";
+import type { Finding, Outcome } from "../../src/shared/networks/contract/outcome.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { statusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
@@ -20,12 +17,12 @@ const LEASE_MS = 180_000;
 const TEXT = "The first comment";
 const written = { kind: "done", externalId: "c1", url: "https://social.example/c1" } as const;
 const failure = { code: "network_unavailable", networkCode: "100/33" } as const;
-const notThereYet = { kind: "not_there_yet", failure } as const;
-const lost = { kind: "in_doubt", failure: { code: "outcome_unknown", networkCode: null } } as const;
+const notThereYet = { kind: "try_later", isProof: true, failure } as const;
+const lost = { kind: "unknown", failure: { code: "outcome_unknown", networkCode: null } } as const;
 
 /** What the network answers next; then it writes. */
-const outcomes: (FollowUpOutcome | "crash")[] = [];
-const lookUps: FollowUpLookUp[] = [];
+const outcomes: (Outcome | "crash")[] = [];
+const lookUps: Finding[] = [];
 const calls: { readonly call: FollowUp; readonly status: string }[] = [];
 
 let missing: readonly string[] = [];
@@ -43,7 +40,7 @@ beforeAll(() => {
       return outcome;
     },
     missingScopes: () => missing,
-    lookUp: () => Promise.resolve(lookUps.shift() ?? written),
+    find: () => Promise.resolve(lookUps.shift() ?? written),
   };
   Object.assign(mastodon, { calls: { ...real, comment } });
 });
@@ -125,7 +122,7 @@ describe("a first comment", () => {
     expect(calls).toMatchObject([
       {
         status: "succeeded",
-        call: { text: TEXT, leg: { externalId: post.legs[0].networkPostId }, sentAt: null },
+        call: { text: TEXT, externalId: post.legs[0].networkPostId, isRefused: false },
       },
     ]);
     const events = await publisher.eventTypes(id);
@@ -161,7 +158,7 @@ describe("a first comment", () => {
 
   test("a first comment is not sent again after a lost answer until the network was asked", async () => {
     outcomes.push(lost);
-    lookUps.push({ kind: "ask_again", failure: lost.failure, pollAfterSeconds: 5 }, written);
+    lookUps.push({ kind: "not_yet", failure: lost.failure, pollAfterSeconds: 5 }, written);
     expect((await ended(await commented())).legs[0].firstComment.status).toBe("succeeded");
     expect(calls).toHaveLength(1);
   });
@@ -192,7 +189,7 @@ describe("a first comment", () => {
 
   test("a first comment for which a permission is missing fails, with a warning", async () => {
     const forbidden = { code: "permission_missing", networkCode: "403" } as const;
-    outcomes.push({ kind: "rejected", failure: forbidden });
+    outcomes.push({ kind: "rejected", failure: forbidden, isProof: true });
     const post = await ended(await commented());
     expect(post.legs[0]).toMatchObject({
       status: "succeeded",

@@ -1,3 +1,5 @@
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { Done } from "../../src/shared/networks/contract/outcome.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { type Call, newCall } from "../../src/shared/publishing/call.ts";
@@ -44,7 +46,9 @@ export function postOf(overrides: Partial<Post> = {}): Post {
 }
 
 /** What a leg has of its own, and of the call that publishes; `later`: the calls that follow it. */
-export type GivenLeg = Partial<Omit<Leg, "calls"> & Omit<Call, "kind">> & {
+export type GivenLeg = Partial<Omit<Leg, "calls"> & Omit<Call, "kind" | "remote" | "result">> & {
+  readonly remote?: NetworkData | null;
+  readonly result?: Pick<Done, "externalId" | "url"> | null;
   readonly later?: readonly Call[];
 };
 

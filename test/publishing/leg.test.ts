@@ -1,3 +1,4 @@
+import { bounded } from "../setup/bounded.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CallEnd, sentCall, unsentCall } from "../../src/shared/publishing/call.ts";
@@ -194,7 +195,7 @@ describe("a leg that is put back", () => {
   test("a leg whose turn it is not is as before its claim, with its new account and what was prepared", () => {
     const before = legOf({ attempts: 1, retries: 1, lastAttemptAt: earlier });
     const taken = claimed(before, { ...claim, afterCrash: true });
-    const prepared = withCall(taken, { ...callOf(taken), remote: { container: "1" } });
+    const prepared = withCall(taken, { ...callOf(taken), remote: bounded({ container: "1" }) });
     const moved = { ...prepared, connectionId: "con_other" };
     expect(partsOf(asBeforeClaim(before, moved, now, 1))).toEqual({
       ...partsOf(before),

@@ -1,3 +1,5 @@
+import type { LegFailure } from "../../src/shared/networks/contract/outcome.ts";
+import { bounded } from "../setup/bounded.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../src/shared/networks/contract/errors.ts";
@@ -131,8 +133,21 @@ const call: fc.Arbitrary<Call> = fc.record({
   sentAt: timeOrNull,
   resend: fc.boolean(),
   target: textOrNull,
-  remote: fc.option(json, { nil: null }),
-  result: fc.option(fc.record({ externalId: textOrNull, url: textOrNull }), { nil: null }),
+  remote: fc.option(json.map(bounded), { nil: null }),
+  refusal: fc.option(
+    fc.record({
+      kind: fc.constantFrom("rejected", "try_later", "prepare_again"),
+      failure: fc
+        .record({ code: fc.constant("rate_limited" as const), networkCode: textOrNull })
+        .map(bounded<LegFailure>),
+      at: time,
+      isRepeat: fc.boolean(),
+    }),
+    { nil: null },
+  ),
+  result: fc.option(fc.record({ externalId: textOrNull, url: textOrNull }).map(bounded), {
+    nil: null,
+  }),
   at: timeOrNull,
   error: fc.option(
     fc

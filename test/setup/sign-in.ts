@@ -1,4 +1,10 @@
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import {
+  type Bounded,
+  boundedChoice,
+  boundedLink,
+  boundedRedirect,
+} from "../../src/shared/networks/contract/bounded.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type {
   LinkCandidate,
@@ -23,7 +29,7 @@ interface AtNetwork {
   readonly decide: (page: string) => Promise<URL>;
   /** Called with what the relay's pages keep between two steps. */
   readonly keep?: (kept: {
-    readonly flow: NetworkData;
+    readonly flow: Bounded<NetworkData>;
     readonly candidates?: readonly LinkCandidate[];
   }) => Promise<void>;
 }
@@ -38,22 +44,23 @@ export async function signIn(
   { tools, decide, keep }: AtNetwork,
 ): Promise<LinkOutcome> {
   const { link } = networkOf(name);
-  if (link.kind === "form") return link.signIn(form, tools);
+  if (link.kind === "form") return boundedLink(await link.signIn(form, tools));
   const { alternative } = link;
   const secrets = alternative?.fields.filter(({ secret }) => secret) ?? [];
   if (alternative !== undefined && secrets.every(({ name: field }) => field in form))
-    return alternative.signIn(form, tools);
+    return boundedLink(await alternative.signIn(form, tools));
   const redirectUri = "http://127.0.0.1:1/callback";
   const codeVerifier = "v".repeat(43);
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from(codeVerifier));
   const codeChallenge = Buffer.from(digest).toString("base64url");
   const oauth = { redirectUri, state: "state", codeChallenge };
-  const started = await link.start(form, oauth, tools);
+  const started = boundedRedirect(await link.start(form, oauth, tools));
   if (started.kind === "failed") return started;
   await keep?.(started);
   const params = Object.fromEntries((await decide(started.url)).searchParams);
   const callback = { params, codeVerifier, redirectUri, flow: started.flow };
-  const outcome = await link.finish(callback, tools);
+  const finished = await link.finish(callback, tools);
+  const outcome = finished.kind === "choose" ? boundedChoice(finished) : finished;
   if (outcome.kind === "choose") await keep?.(outcome);
   return firstOf(name, outcome, tools);
 }
@@ -64,9 +71,10 @@ async function firstOf(
   outcome: LinkOutcome | LinkChoice | LinkRestart,
   tools: NetworkTools,
 ): Promise<LinkOutcome> {
-  if (outcome.kind === "linked" || outcome.kind === "failed") return outcome;
+  if (outcome.kind === "failed") return outcome;
+  if (outcome.kind === "linked") return boundedLink(outcome);
   const { link } = networkOf(name);
   if (outcome.kind === "restart" || link.kind === "form" || link.choose === undefined)
     throw new Error(`${name} offers nothing`);
-  return link.choose(outcome.candidates[0]?.id ?? "", outcome.flow, tools);
+  return boundedLink(await link.choose(outcome.candidates[0]?.id ?? "", outcome.flow, tools));
 }

@@ -1,3 +1,4 @@
+import { bounded, boundedLinked } from "./bounded.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
@@ -53,7 +54,12 @@ export async function saveLinked(
 ): Promise<string> {
   const { platformId, applicationId, profileId } = place;
   const owner = { platformId, applicationId, profileId };
-  const saved = await connections.stores.connections.saveLinked({ ...owner, id, network, linked });
+  const saved = await connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network,
+    linked: boundedLinked(linked),
+  });
   return saved.connection.id;
 }
 
@@ -69,7 +75,11 @@ export async function setLimits(
 ): Promise<void> {
   const known = await connectionOf(services, owner, network);
   const { accountChecks } = services.connections.stores;
-  await accountChecks.saveLimits(known, { ...known.limits, ...limits }, services.clock.now());
+  await accountChecks.saveLimits(
+    known,
+    bounded({ ...known.limits, ...limits }),
+    services.clock.now(),
+  );
 }
 
 /** Removes what is stored of a server: the next sign-in asks it again. */

@@ -1,4 +1,4 @@
-import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
+import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/visible-call.ts";
 import type { LegFailure } from "../../src/shared/networks/contract/outcome.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
@@ -32,7 +32,7 @@ async function ask(
   }
 }
 
-const pathOf = ({ leg }: FollowUp) => `comments?post=${encodeURIComponent(leg.externalId)}`;
+const pathOf = ({ externalId }: FollowUp) => `comments?post=${encodeURIComponent(externalId)}`;
 
 export const COMMENT: FollowUpCall = {
   async perform(call, tools) {
@@ -44,26 +44,26 @@ export const COMMENT: FollowUpCall = {
     if (answer instanceof HttpFailure)
       return answer.delivery === "not_sent"
         ? { kind: "try_later", failure: away }
-        : { kind: "in_doubt", failure: unknown, pollAfterSeconds: LOOK_SECONDS };
-    if (answer.status === 200) return { kind: "done", externalId: call.leg.externalId, url: null };
-    if (answer.status >= 500) return { kind: "in_doubt", failure: unknown };
+        : { kind: "unknown", failure: unknown, pollAfterSeconds: LOOK_SECONDS };
+    if (answer.status === 200) return { kind: "done", externalId: call.externalId, url: null };
+    if (answer.status >= 500) return { kind: "unknown", failure: unknown };
     return answer.status === 429
-      ? { kind: "not_there_yet", failure: away }
+      ? { kind: "try_later", failure: away, isProof: true }
       : { kind: "rejected", failure: { code: "content_rejected", networkCode: null } };
   },
-  async lookUp(call, tools) {
-    const askAgain = {
-      kind: "ask_again",
+  async find(call, tools) {
+    const notYet = {
+      kind: "not_yet",
       failure: unknown,
       pollAfterSeconds: LOOK_SECONDS,
     } as const;
     const answer = await ask(tools, { method: "GET", path: pathOf(call) });
-    if (answer instanceof HttpFailure || answer.status !== 200) return askAgain;
+    if (answer instanceof HttpFailure || answer.status !== 200) return notYet;
     const texts = answer.json() as readonly string[];
     if (texts.includes(call.text ?? ""))
-      return { kind: "done", externalId: call.leg.externalId, url: null };
+      return { kind: "done", externalId: call.externalId, url: null };
     const ageMs = tools.now().getTime() - (call.sentAt?.getTime() ?? 0);
-    return ageMs < SHOWN_MS ? askAgain : { kind: "may_perform" };
+    return ageMs < SHOWN_MS ? notYet : { kind: "absent" };
   },
 };
 

@@ -1,4 +1,5 @@
-import type { FollowUpCall, Network } from "../../src/shared/networks/contract/network.ts";
+import type { Network } from "../../src/shared/networks/contract/network.ts";
+import type { FollowUpCall } from "../../src/shared/networks/contract/visible-call.ts";
 import type { Call } from "../../src/shared/publishing/call.ts";
 import { type Leg, withCall } from "../../src/shared/publishing/leg.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
@@ -43,7 +44,7 @@ const andComment =
     const { key } = leg;
     const { externalId } = outcome;
     await COMMENT.perform(
-      { key, leg: { ...leg, externalId }, text, sentAt: null, state: {} },
+      { ...leg, key, externalId: externalId ?? "", text, sentAt: null, isRefused: false },
       tools,
     );
     return outcome;
@@ -92,8 +93,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     era: 79,
     firstSeed: 18,
     followsUp: true,
-    install: () =>
-      withComments({ ...COMMENT, lookUp: () => Promise.resolve({ kind: "may_perform" }) }),
+    install: () => withComments({ ...COMMENT, find: () => Promise.resolve({ kind: "absent" }) }),
   },
   {
     name: "K3: a first comment that changes the leg's status",

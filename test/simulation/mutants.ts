@@ -2,7 +2,7 @@ import type { Wallet } from "../../src/shared/core/core.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { absentCall } from "../../src/shared/publishing/call.ts";
 import { withCall } from "../../src/shared/publishing/leg.ts";
-import type { PublishCall } from "../../src/shared/networks/contract/network.ts";
+import type { PublishCall } from "../../src/shared/networks/contract/visible-call.ts";
 import { STORM_EVERY } from "../model/weather.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { belated } from "./small-models.ts";
@@ -85,11 +85,11 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 252,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
-      const publish = networkOf("mastodon").calls.publish as { lookUp: PublishCall["lookUp"] };
-      const { lookUp } = publish;
-      publish.lookUp = () => Promise.resolve({ kind: "may_perform", isAbsent: true });
+      const publish = networkOf("mastodon").calls.publish as { find: PublishCall["find"] };
+      const { find } = publish;
+      publish.find = () => Promise.resolve({ kind: "absent" });
       return () => {
-        publish.lookUp = lookUp;
+        publish.find = find;
       };
     },
   },

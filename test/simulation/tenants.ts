@@ -1,3 +1,4 @@
+import { boundedLinked } from "../setup/bounded.ts";
 import { creditWallet } from "../../src/shared/billing/billing.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { notFound } from "../../src/shared/runtime/errors.ts";
@@ -67,7 +68,7 @@ export async function linkAccount(
   { name, link, id }: { readonly name: string; readonly link: Link; readonly id: string },
 ): Promise<string> {
   const [network] = link;
-  const linked = linkedAccount(name, link);
+  const linked = boundedLinked(linkedAccount(name, link));
   const owner = { platformId, applicationId, profileId };
   const linking = { ...owner, id, network, linked };
   return (await services.connections.stores.connections.saveLinked(linking)).connection.id;

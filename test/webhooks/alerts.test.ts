@@ -1,3 +1,4 @@
+import { boundedLinked } from "../setup/bounded.ts";
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
@@ -126,7 +127,12 @@ describe("a connection", () => {
         id,
       });
       if (session === undefined) throw new Error("no session");
-      const linking = { session, network: "bluesky", linked, requestId: "req_test" } as const;
+      const linking = {
+        session,
+        network: "bluesky",
+        linked: boundedLinked(linked),
+        requestId: "req_test",
+      } as const;
       const result = await linkAccount(relay.services.connections, linking);
       if (result.kind !== "linked") throw new Error(`not linked: ${result.kind}`);
       return result.connection;

@@ -146,9 +146,11 @@ export class Statuses {
   #published({ account }: Speaker, key: string | null): Status | undefined {
     const { state } = this.#shared;
     const known = state.idempotency.get(`${account.host} ${account.id} ${key}`);
-    return known === undefined || known.until <= this.#shared.now()
-      ? undefined
-      : state.statuses.get(known.statusId);
+    if (known === undefined || known.until <= this.#shared.now()) return undefined;
+    const status = state.statuses.get(known.statusId);
+    // `idempotency_duplicate` in app/services/post_status_service.rb of mastodon/mastodon finds the status by its id.
+    if (status === undefined) throw refusal(account.host, 404, "Record not found");
+    return status;
   }
 
   #draft(exchange: Exchange, speaker: Speaker, parameters: Record<string, unknown>): Draft {

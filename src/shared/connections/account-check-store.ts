@@ -1,3 +1,4 @@
+import type { Bounded } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import { accessOperation, type Commit } from "../core/core.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
@@ -57,7 +58,7 @@ export class AccountCheckStore {
   }
 
   /** Stores the limits that the network has for the account, if they changed. */
-  async saveLimits(connection: Connection, limits: NetworkData, at: Date): Promise<void> {
+  async saveLimits(connection: Connection, limits: Bounded<NetworkData>, at: Date): Promise<void> {
     const text = JSON.stringify(limits);
     await this.#note(connection, (stored, row) =>
       JSON.stringify(stored.limits) === text

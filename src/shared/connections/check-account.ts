@@ -1,3 +1,4 @@
+import { isStorable } from "../networks/contract/bounded.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import { isVerdict, subjectOf } from "../networks/contract/blame.ts";
 import type { CheckedAccount } from "../networks/contract/network.ts";
@@ -153,15 +154,13 @@ async function readLimits(on: Check, isIdle: boolean): Promise<Checked | undefin
   if (outcome.kind === "read" && isIdle && network.accountCheck.probe === undefined)
     await confirm(services, connection);
   if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
+  const { limits } = outcome;
+  if (!isStorable(limits)) return "unreachable";
   for (const fact of outcome.doubts ?? [])
     services.log.warn("network.fact_doubtful", { network: network.name, fact });
-  const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
+  const isNew = JSON.stringify(limits) !== JSON.stringify(connection.limits);
   if (isNew)
-    await services.stores.accountChecks.saveLimits(
-      connection,
-      outcome.limits,
-      services.clock.now(),
-    );
+    await services.stores.accountChecks.saveLimits(connection, limits, services.clock.now());
   return undefined;
 }
 

@@ -1,3 +1,4 @@
+import type { Bounded } from "../networks/contract/bounded.ts";
 import type { LeaseColumns, Leased } from "../runtime/lease.ts";
 import { accessOperation, type Commit, countsKey, countWrite } from "../core/core.ts";
 import { invariant } from "../runtime/errors.ts";
@@ -302,7 +303,7 @@ export class ConnectionStore {
    */
   async saveRefreshed(
     connection: Connection,
-    fresh: { readonly credentials: NetworkData; readonly expiresAt: string | null },
+    fresh: { readonly credentials: Bounded<NetworkData>; readonly expiresAt: string | null },
   ): Promise<Connection | undefined> {
     const sealed = this.#seal(connection, fresh.credentials);
     let isUnchanged = false;
@@ -335,7 +336,7 @@ export class ConnectionStore {
     return { connection, credentials };
   }
 
-  #seal(ref: ConnectionRef, credentials: NetworkData): string {
+  #seal(ref: ConnectionRef, credentials: Bounded<NetworkData>): string {
     return seal(JSON.stringify(credentials), credentialsBinding(ref), this.#parts.dataKeys);
   }
 }

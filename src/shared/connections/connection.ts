@@ -1,6 +1,7 @@
+import type { BoundedAccount } from "../networks/contract/bounded.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import type { Account, LinkedAccount } from "../networks/contract/link.ts";
+import type { Account } from "../networks/contract/link.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
@@ -75,7 +76,7 @@ export interface PublishingScope extends ProfileScope {
 export interface Linking extends ConnectionRef {
   readonly id: string;
   readonly applicationId: string;
-  readonly linked: LinkedAccount;
+  readonly linked: BoundedAccount;
 }
 
 /** Makes the connection for a link. If the account stays the same, so do its id and creation time. */

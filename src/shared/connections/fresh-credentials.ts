@@ -1,14 +1,10 @@
+import { type BoundedCredentials, boundedCredentials } from "../networks/contract/bounded.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { subjectOf } from "../networks/contract/blame.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { isHeld, Lease, type LeaseColumns } from "../runtime/lease.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
-import type {
-  CredentialsOutcome,
-  LegFailure,
-  Rejected,
-  TryLater,
-} from "../networks/contract/outcome.ts";
+import type { LegFailure, Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
@@ -138,15 +134,15 @@ async function underLease<Result>(
   }
 }
 
-function askNetwork(
+async function askNetwork(
   services: ToolsDeps,
   network: RegisteredNetwork,
   { platformId, instanceUrl }: Connection,
   credentials: NetworkData,
-): Promise<CredentialsOutcome> {
+): Promise<BoundedCredentials> {
   const limits = { ...RENEWAL_LIMITS, owner: platformId };
   const tools = createNetworkTools(services, network.name, limits);
-  return network.freshen(credentials, instanceUrl, tools);
+  return boundedCredentials(await network.freshen(credentials, instanceUrl, tools));
 }
 
 async function renew(
@@ -167,7 +163,7 @@ async function renew(
 async function afterRenewal(
   services: Pick<ConnectionsDeps, "stores" | "linking">,
   { connection, credentials, lease }: Renewal & { readonly credentials: NetworkData },
-  outcome: CredentialsOutcome,
+  outcome: BoundedCredentials,
 ): Promise<FreshCredentials | "read_again"> {
   if (outcome.kind === "rejected") return await refuse(services, { connection, lease }, outcome);
   if (outcome.kind === "refreshed") {

@@ -2,6 +2,7 @@ import { type Debit, debitOf } from "../billing/billing.ts";
 import { type CoreView, priceOf } from "../core/core.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
+import type { BoundedAccount } from "../networks/contract/bounded.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps, TenantsOfLinking } from "./deps.ts";
@@ -21,7 +22,7 @@ export type LinkResult =
 interface Linking {
   readonly session: ConnectSession;
   readonly network: NetworkName;
-  readonly linked: LinkedAccount;
+  readonly linked: BoundedAccount;
   readonly requestId: string;
 }
 

@@ -1,3 +1,5 @@
+import type { Bounded } from "../networks/contract/bounded.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
@@ -43,7 +45,7 @@ export interface OAuthAttempt {
   /** Hash of the cookie of the browser that started it. */
   readonly cookieHash: string;
   readonly expiresAt: string;
-  readonly secrets: ShapeOf<typeof secretsShape>;
+  readonly secrets: ShapeOf<typeof secretsShape> & { readonly flow: Bounded<NetworkData> };
 }
 
 export interface FoundAttempt {
@@ -80,7 +82,8 @@ export class OAuthStateStore {
     const { secrets: sealed, ...columns } = oauthStateRow.decode(stored.row);
     const opened = unseal(sealed, bindingOf(stateHash), this.#dataKeys);
     if (opened === undefined) return undefined;
-    const secrets = secretsShape().parse(JSON.parse(opened));
+    // Safe: it was bounded when it was written.
+    const secrets = secretsShape().parse(JSON.parse(opened)) as OAuthAttempt["secrets"];
     return { attempt: { ...columns, secrets }, etag: stored.etag };
   }
 

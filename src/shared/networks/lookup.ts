@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
-import { bounded } from "./contract/bounded.ts";
 import type { Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
 import { type Feature, FEATURES } from "./features.ts";
@@ -11,14 +10,8 @@ export type NetworkName = keyof typeof NETWORKS;
 
 export type RegisteredNetwork = Network & { readonly name: NetworkName };
 
-// Safe: the keys stay the same.
-const networks = Object.fromEntries(
-  Object.entries(NETWORKS).map(([name, network]) => [name, bounded<RegisteredNetwork>(network)]),
-) as Readonly<Record<NetworkName, RegisteredNetwork>>;
-
-/** Returns a network. Everything that its steps return is limited in size. */
 export function networkOf(name: NetworkName): RegisteredNetwork {
-  return networks[name];
+  return NETWORKS[name];
 }
 
 /** Returns the network if this deployment can use it, or undefined if it needs an app and the settings have none. */

@@ -1,11 +1,12 @@
+import { type Bounded, boundedFailure, boundedResult } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Done, LegFailure } from "../networks/contract/outcome.ts";
 import { problemOf, type LegProblem } from "./problems.ts";
 
 /*
- * A leg is a list of calls. The first one publishes, and its state decides the leg's status (`leg.ts`). The others follow
- * it, one at a time and in their order: a first comment, a removal. They never change the status. The call under way is
+ * A leg is a list of calls. The last one that publishes decides the leg's status (`leg.ts`). The others follow it, one at
+ * a time and in their order: a first comment, a removal. They never change the status. The call under way is
  * `currentCall`; the leg's claim (`claimId`, `leaseUntil`) is that of its worker. All kinds have the same states:
  *
  *   State          Event                                    Next state Written
@@ -19,6 +20,7 @@ import { problemOf, type LegProblem } from "./problems.ts";
  *   claimed, sent  lease ended, worker claims               as before  claimedCall: crashes + 1
  *   sent           looked up: nothing had an effect         claimed    absentCall: sentAt null
  *   claimed, sent  the visible call is next                 sent       sentCall: sentAt
+ *   sent           refused, which may be untrue             sent       refusedCall: refusal
  *   sent           certainly not made                       as before  unsentCall: sentAt as before
  *   claimed, sent  certainly not made, try again later      open       waitingCall: retries + 1
  *   claimed        the network works on the files           waiting    waitingCall
@@ -44,6 +46,19 @@ const NAMES = ["publish", "comment", "remove"] as const satisfies readonly CallN
 
 export type CallState = (typeof OPEN_STATES | typeof FINAL_STATES)[number];
 
+/**
+ * What a network answered when it refused a call. Refusals lie: Instagram answers "Action is blocked" for posts that are
+ * live (https://github.com/gitroomhq/postiz-app/pull/1681). So one that is no proof counts only once the network shows
+ * nothing.
+ */
+export interface CallRefusal {
+  readonly kind: "rejected" | "try_later" | "prepare_again";
+  readonly failure: Bounded<LegFailure>;
+  readonly at: string;
+  /** Whether the outcome of an earlier call is unknown too. The refusal says nothing about that one. */
+  readonly isRepeat: boolean;
+}
+
 /** A visible call, as its leg stores it. */
 export interface Call {
   readonly kind: CallName;
@@ -65,10 +80,12 @@ export interface Call {
   /** The owner retried it with an unknown outcome: if it can't be looked up either, it is sent again. */
   readonly resend: boolean;
   /** What the network wants to know again of an earlier attempt, and of what publishes also later. */
-  readonly remote: NetworkData | null;
+  readonly remote: Bounded<NetworkData> | null;
+  /** The refusal of the latest call, while it is not known whether that had an effect all the same. */
+  readonly refusal: CallRefusal | null;
   /** The network's id of the post that it follows, where what publishes does not know it: it was found for this call. */
   readonly target: string | null;
-  readonly result: Pick<Done, "externalId" | "url"> | null;
+  readonly result: Bounded<Pick<Done, "externalId" | "url">> | null;
   /** When it ended. */
   readonly at: string | null;
   readonly error: LegProblem | null;
@@ -108,6 +125,7 @@ export function newCall(kind: CallName, key: string, now: Date): Call {
     calledAt: null,
     resend: false,
     remote: null,
+    refusal: null,
     target: null,
     result: null,
     at: null,
@@ -135,7 +153,18 @@ export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
  */
 export function sentCall(call: Call, now: Date): Call {
   const at = now.toISOString();
-  return { ...call, state: "sent", sentAt: call.sentAt ?? at, calledAt: at, resend: false };
+  const sentAt = call.sentAt ?? at;
+  return { ...call, state: "sent", sentAt, calledAt: at, refusal: null, resend: false };
+}
+
+/** Returns a marked call that the network has refused, which may be untrue. */
+export function refusedCall(
+  call: Call,
+  { kind, failure }: Pick<CallRefusal, "kind"> & { readonly failure: LegFailure },
+  { now, isRepeat }: { readonly now: Date; readonly isRepeat: boolean },
+): Call {
+  const refusal = { kind, failure: boundedFailure(failure), at: now.toISOString(), isRepeat };
+  return { ...call, refusal };
 }
 
 /** Returns a marked call that was certainly not made. What was known and permitted before still is. */
@@ -146,7 +175,7 @@ export function unsentCall(marked: Call, before: Call): Call {
 
 /** Returns a call that certainly had no effect and will have none. Nothing about it is unknown any more. */
 export function absentCall(call: Call): Call {
-  return { ...call, state: "claimed", sentAt: null, calledAt: null };
+  return { ...call, state: "claimed", sentAt: null, calledAt: null, refusal: null };
 }
 
 /**
@@ -194,10 +223,9 @@ const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false
 export function endedCall(call: Call, end: CallEnd, now: Date): Call {
   if (end.kind !== "done")
     return failedCall(call, end.kind, problemOf(end.failure, call.kind), now);
-  const { externalId, url } = end;
   // One call that is done is over. Of several, one that was lost may still arrive.
   const calledAt = call.calledAt === call.sentAt ? null : call.calledAt;
-  const result = { externalId, url };
+  const result = boundedResult(end);
   return { ...absentCall(call), ...over(now), state: "done", calledAt, result };
 }
 

@@ -83,7 +83,9 @@ export function nextCheck(
 
 /** How long the calls that follow are repeated while the network does not take them. */
 const REPEATED_MINUTES = { comment: 10, remove: 60 } as const;
-const FIRST_PAUSE_SECONDS = 5;
+const FIRST_PAUSE_SECONDS = 2;
+/** The pause after it. Each further one is twice as long: networks know most posts within seconds. */
+const SECOND_PAUSE_SECONDS = 5;
 const PAUSE_SECONDS_MAX = 5 * 60;
 
 /**
@@ -97,7 +99,8 @@ export function nextCallSeconds(
   askedSeconds = 0,
 ): number | null {
   const leftMs = Date.parse(requestedAt) + REPEATED_MINUTES[kind] * 60_000 - now.getTime();
-  const base = Math.min(PAUSE_SECONDS_MAX, FIRST_PAUSE_SECONDS * 2 ** retries);
+  const later = Math.min(PAUSE_SECONDS_MAX, SECOND_PAUSE_SECONDS * 2 ** (retries - 1));
+  const base = retries === 0 ? FIRST_PAUSE_SECONDS : later;
   const seconds = Math.max(base * (1 - JITTER + 2 * JITTER * random), askedSeconds);
   if (leftMs <= 0) return null;
   // The last attempt comes when the time is over, and not before the network asked for it.

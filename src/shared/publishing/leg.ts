@@ -47,7 +47,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing its call failed or stays unknown   failed      ended: error              release
  *   failed     owner retries                      pending     retried: round, resend    reserve
  *
- * "Its call" is the first one, which publishes: its state is the status (`statusOf`). What it costs is reserved before it
+ * "Its call" is the one that publishes: its state is the status (`statusOf`). What it costs is reserved before it
  * can be claimed (`reservation`), and captured or released by the transaction that ends it. `succeeded` and `skipped` are
  * final; only a retry changes a failed leg.
  */
@@ -82,8 +82,18 @@ export interface Leg {
   readonly connectionId: string | null;
   readonly account: LegAccount | null;
   readonly warnings: readonly LegWarning[];
-  /** The call that publishes, and those that follow it, in their order: the latest of each kind. */
+  /** The calls that publish, and those that follow them, in their order: of those that follow, the latest of each kind. */
   readonly calls: readonly [Call, ...Call[]];
+}
+
+/** Returns the last call that publishes, which decides what became of the leg. */
+export function publishingCall({ calls }: Leg): Call {
+  return calls.findLast(({ kind }) => kind === "publish") ?? calls[0];
+}
+
+/** Returns what the leg is known by where it uses something of its account: a quota, a text, the account itself. */
+export function legKeyOf({ calls: [first] }: Leg): string {
+  return first.key;
 }
 
 const STATUS_OF = {
@@ -98,7 +108,8 @@ const STATUS_OF = {
 } as const satisfies Record<CallState, LegStatus>;
 
 /** Returns the leg's status, which the state of the call that publishes decides. */
-export function statusOf({ calls: [{ state }] }: Leg): LegStatus {
+export function statusOf(leg: Leg): LegStatus {
+  const { state } = publishingCall(leg);
   const known: Partial<Record<string, LegStatus>> = STATUS_OF;
   // Safe: a later build's state is only shown to people.
   return known[state] ?? (state as LegStatus);
@@ -108,8 +119,8 @@ export function accountOn({ account: { id, username, url } }: Connection): LegAc
   return { id, username, url };
 }
 
-export function isEnded({ calls: [publishing] }: Leg): boolean {
-  return isFinal(publishing);
+export function isEnded(leg: Leg): boolean {
+  return isFinal(publishingCall(leg));
 }
 
 /** Returns the call that a worker makes next or is making, or undefined when all have ended. */
@@ -150,10 +161,10 @@ export function withCall(leg: Leg, call: Call): Leg {
   return { ...leg, calls: [after(publishing), ...later.map(after)] };
 }
 
-/** Returns the leg with another call to be made, in the place of an earlier one of its kind: the row stays small. */
+/** Returns the leg with a call that follows, in the place of an earlier one of its kind: the row stays small. */
 export function withNewCall(leg: Leg, call: Call): Leg {
-  const [publishing, ...later] = leg.calls;
-  return { ...leg, calls: [publishing, ...later.filter(({ kind }) => kind !== call.kind), call] };
+  const [first, ...others] = leg.calls;
+  return { ...leg, calls: [first, ...others.filter(({ kind }) => kind !== call.kind), call] };
 }
 
 /**
@@ -223,7 +234,7 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
 
 /** Returns a leg as it fails by a rule. */
 function withError(leg: Leg, error: LegProblem, now: Date): Leg {
-  return withCall(leg, failedCall(leg.calls[0], "failed", error, now));
+  return withCall(leg, failedCall(publishingCall(leg), "failed", error, now));
 }
 
 /** Returns a pending leg as its post starts: with its tokens reserved, or failed by a rule that is broken now. */
@@ -247,7 +258,7 @@ export function notStarted(
 ): Leg {
   return withCall(
     leg,
-    endedCall(leg.calls[0], { kind, failure: { code, networkCode: null } }, now),
+    endedCall(publishingCall(leg), { kind, failure: { code, networkCode: null } }, now),
   );
 }
 
@@ -261,18 +272,26 @@ export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }
 
-/** Returns a failed leg to be attempted again. Keeps what the network chose. An earlier call is looked up first. */
+/**
+ * Returns a failed leg to be attempted again. Keeps what the network chose, and the call of unknown outcome is looked up
+ * first. After a removal that is done nothing of it is left, and it begins with a new key: a network may remember the
+ * old one, and answer with the post that is gone (Mastodon does, for an hour).
+ */
 export function retried(leg: Leg, round: string, now: Date): Leg {
-  const [before] = leg.calls;
+  const before = publishingCall(leg);
   const { kind, key, attempts, lastAttemptAt, sentAt, calledAt, remote } = before;
   const known = { attempts, lastAttemptAt, sentAt, calledAt, remote, resend: sentAt !== null };
+  const isRemoved = latestCall(leg, "remove")?.state === "done";
+  const again = isRemoved
+    ? { ...newCall(kind, `${key}|${round}`, now), attempts, lastAttemptAt }
+    : { ...newCall(kind, key, now), ...known };
   return {
     ...leg,
     claimId: null,
     leaseUntil: null,
     notBefore: null,
     round,
-    calls: [{ ...newCall(kind, key, now), ...known }],
+    calls: [again],
     reservation: reserved("posts.retry_leg", now),
   };
 }

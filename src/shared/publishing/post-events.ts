@@ -1,7 +1,7 @@
 import { type EventType, eventWrite } from "../events/events.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { type CallName, isFinal } from "./call.ts";
-import { isEnded, type Leg } from "./leg.ts";
+import { isEnded, type Leg, publishingCall } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { hasStarted, type Post } from "./post.ts";
 import { legRecord, postRecord } from "./read/post-view.ts";
@@ -24,7 +24,7 @@ function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[
     const earlier = before.find(({ network }) => network === leg.network);
     const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
     // An edit may have given it another key.
-    if (earlier !== undefined && isEnded(earlier)) known.add(leg.calls[0].key);
+    if (earlier !== undefined && isEnded(earlier)) known.add(publishingCall(leg).key);
     return leg.calls
       .filter((call) => isFinal(call) && call.state !== "skipped" && !known.has(call.key))
       .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));

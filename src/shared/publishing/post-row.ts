@@ -18,7 +18,7 @@ import {
 } from "../runtime/storage/codec.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
-import { type Call, isKnown } from "./call.ts";
+import { type Call, type CallRefusal, isKnown } from "./call.ts";
 import type { Draft, Post } from "./post.ts";
 import type { Reservation, Leg, LegAccount } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
@@ -54,6 +54,17 @@ const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
   z.array(z.looseObject({ code: z.string(), message: z.string() })),
 );
 
+const refusalForm = shape(
+  () =>
+    // Safe: written by this form's type. A later build's code is only shown.
+    z.looseObject({
+      kind: z.enum(["rejected", "try_later", "prepare_again"]),
+      failure: z.looseObject({ code: z.string(), networkCode: z.string().nullable() }),
+      at: z.string(),
+      isRepeat: z.boolean().default(false),
+    }) as unknown as z.ZodType<CallRefusal>,
+);
+
 const callForm = shape((): z.ZodType<Call> => {
   const textOrAbsent = z.string().nullable().default(null);
   return z.looseObject({
@@ -69,12 +80,14 @@ const callForm = shape((): z.ZodType<Call> => {
     sentAt: textOrAbsent,
     calledAt: textOrAbsent,
     resend: z.boolean().default(false),
-    remote: fieldsForm().nullable().default(null),
+    // Safe: it was bounded when it was written.
+    remote: fieldsForm().nullable().default(null) as unknown as z.ZodType<Call["remote"]>,
+    refusal: refusalForm().nullable().default(null),
     target: textOrAbsent,
     result: z
       .looseObject({ externalId: z.string().nullable(), url: z.string().nullable() })
       .nullable()
-      .default(null),
+      .default(null) as unknown as z.ZodType<Call["result"]>,
     at: textOrAbsent,
     error: problemForm().nullable().default(null),
   });

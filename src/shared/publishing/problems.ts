@@ -1,5 +1,6 @@
 import type { Connection, QuotaView } from "../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/errors.ts";
+import { boundedFailure } from "../networks/contract/bounded.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
@@ -132,13 +133,14 @@ export function problemOf(
   failure: LegFailure,
   kind: keyof Network["calls"] = "publish",
 ): LegProblem {
-  const { code, networkCode, rule, mediaIndex } = failure;
+  const bounded = boundedFailure(failure);
+  const { code, networkCode, rule, mediaIndex, ...own } = bounded;
   // What a rule says is more exact than what its code says, and a validation said the same.
-  const { message, remediation } = wordsOfRule(failure) ?? WORDS[kind][code] ?? LEG_ERRORS[code];
+  const { message, remediation } = wordsOfRule(bounded) ?? WORDS[kind][code] ?? LEG_ERRORS[code];
   return {
     code,
-    message: failure.message ?? message,
-    remediation: failure.remediation ?? remediation,
+    message: own.message ?? message,
+    remediation: own.remediation ?? remediation,
     rule: rule ?? null,
     mediaIndex: mediaIndex ?? null,
     networkCode,

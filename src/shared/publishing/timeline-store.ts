@@ -1,3 +1,4 @@
+import { boundedCode, boundedNote } from "../networks/contract/bounded.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { integerOrNull, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -110,7 +111,8 @@ export class TimelineStore {
 
 function toRow({ platform: network, ...step }: TimelineStep, run: string, index: number): Row {
   const rowKey = `${step.at}|${run}|${String(index).padStart(3, "0")}`;
-  return { ...timelineRow.encode({ ...step, network }), rowKey };
+  const said = { networkCode: boundedCode(step.networkCode), note: boundedNote(step.note) };
+  return { ...timelineRow.encode({ ...step, ...said, network }), rowKey };
 }
 
 function toStep(row: Row): TimelineStep {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../dev/networks/server.ts";
-import type { FollowUp } from "../../../src/shared/networks/contract/network.ts";
+import type { FollowUp } from "../../../src/shared/networks/contract/visible-call.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { useSandbox } from "../../sandbox/client.ts";
 import { unique } from "../../setup/publisher.ts";
@@ -126,6 +126,7 @@ describe.each(having("comment"))("a first comment at %s", (_name, form) => {
           expect(outcome.externalId).toContain(shown[0]?.id);
           break;
         case "rejected":
+        case "refused":
           // Nothing tells that a member's comment is there in spite of a refusal.
           expect(shown).toHaveLength(form.isUntold && trouble?.startsWith("refuse-after") ? 1 : 0);
           break;

@@ -1,4 +1,9 @@
-import type { LinkCandidate, LinkChoice, LinkOutcome } from "../../networks/contract/link.ts";
+import {
+  type BoundedChoice,
+  boundedLink,
+  type BoundedLinking,
+} from "../../networks/contract/bounded.ts";
+import type { LinkCandidate } from "../../networks/contract/link.ts";
 import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
@@ -30,7 +35,7 @@ const CHOICE_CHARACTERS_MAX = 200;
 export async function offerChoice(
   services: Pick<ConnectionsDeps, "config" | "clock" | "stores">,
   attempt: OAuthAttempt,
-  { candidates, isCut, flow }: LinkChoice,
+  { candidates, isCut, flow }: BoundedChoice,
 ): Promise<BrowserAnswer> {
   const { config, clock } = services;
   const { sessionId, network, cookieHash, secrets } = attempt;
@@ -83,7 +88,7 @@ export async function takeChoice(
     readonly network: RegisteredNetwork;
     readonly candidateId: string | undefined;
   },
-): Promise<LinkOutcome | { readonly kind: "over" } | { readonly kind: "unknown" }> {
+): Promise<BoundedLinking | { readonly kind: "over" } | { readonly kind: "unknown" }> {
   const { link } = network;
   const found = await findOpen(services, request, { ...named, network: network.name });
   if (found === undefined || named.choice === undefined) return { kind: "over" };
@@ -93,7 +98,7 @@ export async function takeChoice(
   if (link.kind !== "oauth" || link.choose === undefined) return { kind: "over" };
   if (!(await services.stores.oauthStates.consume(named.choice, found))) return { kind: "over" };
   const tools = createNetworkTools(services, network.name, visitLimits(named.visit.session));
-  return link.choose(candidate.id, flow, tools);
+  return boundedLink(await link.choose(candidate.id, flow, tools));
 }
 
 async function findOpen(

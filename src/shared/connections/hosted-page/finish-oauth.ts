@@ -1,4 +1,10 @@
-import type { LinkChoice, LinkOutcome, LinkRestart } from "../../networks/contract/link.ts";
+import {
+  type BoundedChoice,
+  boundedChoice,
+  boundedLink,
+  type BoundedLinking,
+} from "../../networks/contract/bounded.ts";
+import type { LinkRestart } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
@@ -114,10 +120,12 @@ async function finish(
   { name, link }: RegisteredNetwork,
   { session }: OpenVisit,
   { attempt, params }: { readonly attempt: OAuthAttempt; readonly params: Params },
-): Promise<LinkOutcome | LinkChoice | LinkRestart> {
+): Promise<BoundedLinking | BoundedChoice | LinkRestart> {
   if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
   const { codeVerifier, flow } = attempt.secrets;
   const redirectUri = callbackAddress(services.config, { network: name });
   const tools = createNetworkTools(services, name, visitLimits(session));
-  return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
+  const outcome = await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
+  if (outcome.kind === "restart") return outcome;
+  return outcome.kind === "choose" ? boundedChoice(outcome) : boundedLink(outcome);
 }

@@ -1,3 +1,4 @@
+import { boundedRedirect } from "../../networks/contract/bounded.ts";
 import { createHash } from "node:crypto";
 import { serverSegment, type OAuthFlow } from "../../networks/contract/link.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
@@ -42,7 +43,8 @@ export async function startOAuth(
   const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
   const tools = createNetworkTools(services, network, visitLimits(visit.session));
   const redirectUri = callbackAddress(config, { network });
-  const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
+  const given = { redirectUri, state, codeChallenge };
+  const started = boundedRedirect(await link.start(form, given, tools));
   if (started.kind === "failed") {
     const { code, note } = started;
     services.log.info("an authorisation was not started", { network, code, note });

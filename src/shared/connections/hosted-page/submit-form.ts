@@ -1,4 +1,5 @@
-import type { LinkField, LinkOutcome } from "../../networks/contract/link.ts";
+import { boundedLink, type BoundedLinking } from "../../networks/contract/bounded.ts";
+import type { LinkField } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
@@ -105,7 +106,7 @@ async function begin(
   if (chosen.kind === "oauth")
     return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
   const tools = createNetworkTools(services, name, visitLimits(visit.session));
-  const outcome = await chosen.link.signIn(form, tools);
+  const outcome = boundedLink(await chosen.link.signIn(form, tools));
   return await settleLink(services, request, { visit, network, outcome });
 }
 
@@ -184,7 +185,7 @@ export async function settleLink(
     visit,
     network,
     outcome,
-  }: { visit: OpenVisit; network: RegisteredNetwork; outcome: LinkOutcome },
+  }: { visit: OpenVisit; network: RegisteredNetwork; outcome: BoundedLinking },
 ): Promise<BrowserAnswer | Trouble> {
   const { session, token } = visit;
   if (outcome.kind === "failed") {

@@ -5,7 +5,7 @@ import { finish, oauthFields, start } from "./oauth-link.ts";
 import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
-import { lookUp } from "./look-up.ts";
+import { find } from "./find.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, pictures, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
@@ -38,7 +38,7 @@ export const bluesky = network("bluesky", {
   revoke: steps.account(revoke),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform, lookUp }),
+    publish: steps.publishing({ prepare, perform, find }),
     remove,
   },
 });

@@ -1,16 +1,16 @@
 import { notAccepted, mayStartOver, startOver, unconfirmed } from "../contract/outcome.ts";
-import type { PublishOutcome } from "../contract/outcome.ts";
+import type { Outcome } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount, classifyFor } from "./account-call.ts";
 import { COLLECTION, type Leg } from "./state.ts";
-import { readRecord } from "./look-up.ts";
+import { readRecord } from "./find.ts";
 import { procedure } from "./request.ts";
 
 /**
  * Puts the record under its own key, so that the server treats a repeat with the same content as a no-op. Creating it
  * instead would fail with an error that looks like an outage.
  */
-export async function perform(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<Outcome> {
   const { credentials, remote, tools } = leg;
   const { rkey, createdAt, record, reuploadedAt } = remote;
   if (record === undefined) throw new Error("the record was not prepared");

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { inForm } from "../contract/ask.ts";
-import type { FollowUpCall } from "../contract/network.ts";
+import type { FollowUpCall } from "../contract/visible-call.ts";
 import { removal } from "../contract/removal.ts";
 import { callAsAccount, classifyFor } from "./account-call.ts";
 import { missingForRemoval } from "./client-documents.ts";

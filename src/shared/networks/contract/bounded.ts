@@ -1,14 +1,19 @@
 import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkChoice, type LinkedAccount } from "./link.ts";
-import type { LinkFailure, LinkOutcome, LinkRestart, OAuthRedirect } from "./link.ts";
+import type { LinkFailure, LinkOutcome, OAuthRedirect } from "./link.ts";
 import { withoutMarks } from "./text.ts";
-import type { TryLater } from "./outcome.ts";
+import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 
 /*
- * Every answer of a network is stored, logged and shown, and a server of a federated network may answer anything. So
- * everything that the steps of a network return is limited here: texts are cut, and values that mean nothing after a
- * cut are refused.
+ * What a network answers is stored, logged and shown, and a server of a federated network may answer anything. So what
+ * becomes part of a row passes through here: texts are cut, and values that mean nothing after a cut are refused. Rows of
+ * legs and connections take `Bounded` values alone, which only this file makes.
  */
+
+declare const isBounded: unique symbol;
+
+/** What a network said, small enough to be stored and safe to show. */
+export type Bounded<Of> = Of & { readonly [isBounded]: true };
 
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
@@ -28,9 +33,15 @@ const name = (text: string) => withoutMarks(cut(text, NAME_CHARACTERS_MAX));
 const isId = (id: string) => id !== "" && id.length <= ID_CHARACTERS_MAX;
 
 /** Reports whether data of a network are small enough to be stored. */
-export function isStorable(data: NetworkData): boolean {
+export function isStorable(data: NetworkData): data is Bounded<NetworkData> {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }
+
+/** Why a step counts as not answered whose data are too large to be stored. No working server sends so much. */
+export const TOO_LARGE: LegFailure = {
+  code: "network_unavailable",
+  networkCode: "answer_too_large",
+};
 
 /** Returns the text if it is a web address. Pages show it as a link, and a server of a federated network chose it. */
 function webAddress(text: string | null, protocols: readonly string[]): string | null {
@@ -58,73 +69,83 @@ function boundedTime(time: string | null): string | null {
   return Number.isNaN(Date.parse(time)) ? null : time;
 }
 
-/** Returns the wait in seconds, at most a day. */
-function boundedWait(seconds: number): number {
+/** Returns the wait that a network asks for in seconds, at most a day. */
+export function boundedWait(seconds: number): number {
   return Math.min(Math.max(seconds || 0, 0), WAIT_SECONDS_MAX);
 }
 
-const words = (charactersMax: number) => (text: string | null) => text && cut(text, charactersMax);
+/** Returns a network's own code, cut to what one may have. */
+export const boundedCode = (code: string | null) => code && cut(code, NAME_CHARACTERS_MAX);
 
-/** How the fields of an outcome and its failure are limited. Other fields stay unchanged. */
-const BOUNDS: Readonly<Record<string, (value: never) => unknown>> = {
-  failure: boundedFields,
-  networkCode: words(NAME_CHARACTERS_MAX),
-  rule: words(NAME_CHARACTERS_MAX),
-  message: words(NOTE_CHARACTERS_MAX),
-  remediation: words(NOTE_CHARACTERS_MAX),
-  note: words(NOTE_CHARACTERS_MAX),
-  externalId: words(ID_CHARACTERS_MAX),
-  url: (url: string | null) => webAddress(url, ["https:", "http:"]),
-  expiresAt: boundedTime,
-  retryAfterSeconds: boundedWait,
-  pollAfterSeconds: boundedWait,
-};
+/** Returns a network's own words, cut to what a note may have. */
+export const boundedNote = (note: string | null) => note && cut(note, NOTE_CHARACTERS_MAX);
 
-function boundedFields<Of extends object>(of: Of): Of {
-  const fields = Object.entries(of).map(([name, value]) => {
-    const bound = value === undefined ? undefined : BOUNDS[name];
-    return [name, bound === undefined ? value : bound(value as never)] as const;
-  });
-  // Safe: a field's limit returns a value of the field.
-  return Object.fromEntries(fields) as Of;
+/** Returns a failure with the network's words cut. */
+export function boundedFailure(failure: LegFailure): Bounded<LegFailure> {
+  const { networkCode, rule, message, remediation, note } = failure;
+  const texts = { rule, message, remediation, note };
+  const given = Object.entries(texts).filter(([, text]) => text !== undefined);
+  const fitting = given.map(([name, text = ""]) => [
+    name,
+    cut(text, name === "rule" ? NAME_CHARACTERS_MAX : NOTE_CHARACTERS_MAX),
+  ]);
+  const known = { ...failure, ...Object.fromEntries(fitting) } as LegFailure;
+  // Safe: all its texts are cut.
+  return { ...known, networkCode: boundedCode(networkCode) } as Bounded<LegFailure>;
 }
 
-/** The result of a step that published nothing and whose answer can't be stored. */
-const tooLarge: TryLater = {
-  kind: "try_later",
-  failure: { code: "network_unavailable", networkCode: "answer_too_large" },
-};
-
-/** The fields of an outcome that are stored. */
-const DATA: readonly string[] = ["remote", "state", "credentials", "limits"];
-/** Outcomes that mean the same without these fields. */
-const SPARES_DATA: readonly unknown[] = ["try_later", "in_doubt"];
-
-/** Returns an outcome without data that is too large, or `tooLarge` when it means nothing without. */
-function boundedOutcome(outcome: Readonly<Record<string, unknown>>): object {
-  const isKept = ([name, value]: readonly [string, unknown]) =>
-    // Safe: these fields have data.
-    !DATA.includes(name) || (value !== undefined && isStorable(value as NetworkData));
-  const kept = Object.entries(outcome).filter(isKept);
-  const isWhole = kept.length === Object.keys(outcome).length;
-  if (!isWhole && !SPARES_DATA.includes(outcome["kind"])) return tooLarge;
-  return boundedFields(Object.fromEntries(kept));
+/** Returns what a call made, with an id that fits and an address that may be shown. */
+export function boundedResult({
+  externalId,
+  url,
+}: Pick<Done, "externalId" | "url">): Bounded<Pick<Done, "externalId" | "url">> {
+  // Safe: both are limited.
+  return {
+    externalId: externalId && cut(externalId, ID_CHARACTERS_MAX),
+    url: webAddress(url, ["https:", "http:"]),
+  } as Bounded<Pick<Done, "externalId" | "url">>;
 }
+
+/** An account that was authorised, as a row may hold it. */
+export type BoundedAccount = LinkedAccount & {
+  readonly credentials: Bounded<NetworkData>;
+  readonly limits: Bounded<NetworkData>;
+};
+export type BoundedLinking =
+  { readonly kind: "linked"; readonly linked: BoundedAccount } | LinkFailure;
+export type BoundedChoice = LinkChoice & { readonly flow: Bounded<NetworkData> };
+export type BoundedCredentials =
+  | Exclude<CredentialsOutcome, { kind: "refreshed" }>
+  | (Extract<CredentialsOutcome, { kind: "refreshed" }> & {
+      readonly credentials: Bounded<NetworkData>;
+    });
 
 const refused = () => linkFailed("instance_unsupported", "the answer is too large");
 
-function boundedLinked(linked: LinkedAccount): LinkOutcome {
+const boundedLinkFailure = ({ note, ...failure }: LinkFailure): LinkFailure =>
+  note === undefined ? failure : { ...failure, note: cut(note, NOTE_CHARACTERS_MAX) };
+
+/** Returns an account that was authorised as a row can hold it, or why none is linked. */
+export function boundedLink(outcome: LinkOutcome): BoundedLinking {
+  if (outcome.kind === "failed") return boundedLinkFailure(outcome);
+  const { linked } = outcome;
   const { scopes, limits, credentials, expiresAt, instanceUrl, grantId } = linked;
   const account = boundedAccount(linked.account);
   if (account === undefined || !isStorable(limits) || !isStorable(credentials)) return refused();
   if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return refused();
   if (grantId !== undefined && !isId(grantId)) return refused();
   const listed = scopes.slice(0, SCOPES_MAX).map((scope) => cut(scope, NAME_CHARACTERS_MAX));
-  const fitting = { ...linked, account, scopes: listed, expiresAt: boundedTime(expiresAt) };
-  return { kind: "linked", linked: fitting };
+  const fitting = { account, limits, credentials, expiresAt: boundedTime(expiresAt) };
+  return { kind: "linked", linked: { ...linked, ...fitting, scopes: listed } };
 }
 
-function boundedChoice({ kind, candidates, isCut, flow }: LinkChoice): LinkChoice | LinkFailure {
+/** Returns the accounts to choose from as a row can hold them and a page can show them. */
+export function boundedChoice({
+  kind,
+  candidates,
+  isCut,
+  flow,
+}: LinkChoice): BoundedChoice | LinkFailure {
   if (!isStorable(flow)) return refused();
   const known = candidates.filter(({ id }) => isId(id));
   const shown = known
@@ -134,46 +155,21 @@ function boundedChoice({ kind, candidates, isCut, flow }: LinkChoice): LinkChoic
   return { kind, candidates: shown, ...(isLonger && { isCut: true }), flow };
 }
 
-function boundedLink(outcome: LinkOutcome | LinkChoice | LinkRestart | OAuthRedirect): object {
-  switch (outcome.kind) {
-    case "linked":
-      return boundedLinked(outcome.linked);
-    case "choose":
-      return boundedChoice(outcome);
-    case "redirect": {
-      const { url, state = "", flow } = outcome;
-      const isShort = url.length <= 4 * URL_CHARACTERS_MAX && state.length <= STATE_CHARACTERS_MAX;
-      return isShort && isStorable(flow) ? outcome : refused();
-    }
-    case "failed":
-      return boundedFields(outcome);
-    case "restart":
-      return outcome;
-  }
+/** Returns where a browser is sent, or why it can't be. */
+export function boundedRedirect(
+  outcome: OAuthRedirect | LinkFailure,
+): (OAuthRedirect & { readonly flow: Bounded<NetworkData> }) | LinkFailure {
+  if (outcome.kind === "failed") return boundedLinkFailure(outcome);
+  const { url, state = "", flow } = outcome;
+  const isShort = url.length <= 4 * URL_CHARACTERS_MAX && state.length <= STATE_CHARACTERS_MAX;
+  return isShort && isStorable(flow) ? { ...outcome, flow } : refused();
 }
 
-/** The steps of a network and of its parts, by their names; the first ones link accounts. */
-const LINK_STEPS: ReadonlySet<string> = new Set(["start", "finish", "choose", "signIn"]);
-const STEPS: ReadonlySet<string> = new Set(
-  "freshen prepare perform lookUp probe readLimits".split(" "),
-);
-/** The parts of a network that have steps of their own. */
-const PARTS: ReadonlySet<string> = new Set(
-  "link alternative calls publish comment remove accountCheck".split(" "),
-);
-
-/** Returns a network, or a part of one, with everything bounded that its steps hand over. */
-export function bounded<Of extends object>(of: Of): Of {
-  const fields = Object.entries(of as Readonly<Record<string, unknown>>).map(([name, value]) => {
-    const isLink = LINK_STEPS.has(name);
-    if (typeof value === "object" && value !== null && PARTS.has(name))
-      return [name, bounded(value)] as const;
-    if (typeof value !== "function" || !(isLink || STEPS.has(name))) return [name, value] as const;
-    const bound: (outcome: never) => object = isLink ? boundedLink : boundedOutcome;
-    const step = async (...given: readonly unknown[]) =>
-      bound((await value.apply(of, given)) as never);
-    return [name, step] as const;
-  });
-  // Safe: a step returns a promise of an outcome, and a bounded one is one that it may have.
-  return Object.fromEntries(fields) as Of;
+/** Returns renewed credentials that can be stored, or why there are none. */
+export function boundedCredentials(outcome: CredentialsOutcome): BoundedCredentials {
+  if (outcome.kind !== "refreshed") return outcome;
+  const { credentials, expiresAt } = outcome;
+  return isStorable(credentials)
+    ? { kind: "refreshed", credentials, expiresAt: boundedTime(expiresAt) }
+    : { kind: "try_later", failure: TOO_LARGE };
 }

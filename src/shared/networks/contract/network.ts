@@ -3,38 +3,12 @@ import type { FailedCheck } from "../../runtime/errors.ts";
 import type { Shape } from "../../runtime/shape.ts";
 import type { NetworkData, LegDraft } from "./draft.ts";
 import type { RuleTable, Problem, TextMeasure } from "./rules.ts";
-import type { Account, LinkedAccount, LinkFlow } from "./link.ts";
+import type { LinkedAccount, LinkFlow } from "./link.ts";
 import type { NetworkApp, NetworkSettings, ServiceIdentity } from "./settings.ts";
 import type { NetworkTools } from "./tools.ts";
-import type {
-  TryLater,
-  Rejected,
-  PrepareOutcome,
-  PublishOutcome,
-  LookUpOutcome,
-  CredentialsOutcome,
-  LimitsOutcome,
-  FollowUpLookUp,
-  FollowUpOutcome,
-} from "./outcome.ts";
+import type { TryLater, Rejected, CredentialsOutcome, LimitsOutcome } from "./outcome.ts";
 import type { MediaFacts, MediaTargets, OptionPicture } from "./media.ts";
-
-/** Everything a network needs to publish one leg. Between attempts only `remote` and `sentAt` change. */
-export interface LegToPublish {
-  /** The same for every attempt with the same content. The network's idempotency key derives from it. */
-  readonly key: string;
-  readonly draft: LegDraft;
-  readonly account: Account;
-  readonly credentials: NetworkData;
-  readonly instanceUrl: string | null;
-  readonly limits: NetworkData;
-  /** What `begin` chose and `prepare` added. */
-  readonly remote: NetworkData;
-  /** When a visible call was first attempted, or null when there was none. */
-  readonly sentAt: Date | null;
-  /** Whether nothing of it can be public: no visible call was made, or all are known to have published nothing. */
-  readonly isUnpublished: boolean;
-}
+import type { FollowUpCall, PublishCall } from "./visible-call.ts";
 
 /** An account whose check is due. */
 export type CheckedAccount = Pick<LinkedAccount, "account" | "credentials" | "instanceUrl">;
@@ -87,8 +61,8 @@ export interface WithdrawalNotices {
 
 /**
  * A social network. Generic code never names one. It calls these steps, each of which may be repeated after a crash:
- * `begin` → `prepare` (until ready) → sent marker → `perform`. Before a second `perform` comes `lookUp`, which says
- * whether the call may be made again.
+ * `begin` → `prepare` (until ready) → sent marker → `perform`. Before a second `perform` comes `find`, which says what
+ * became of the first.
  */
 export interface Network {
   /** The name in the registry, in requests and in rows, and part of its rules' ids. */
@@ -166,76 +140,15 @@ export interface Network {
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }
 
-/** The visible call that publishes. The caller stores `sentAt`, then calls `perform`. */
-export interface PublishCall {
-  /** Makes uploads and containers. May be repeated, and is visible to nobody. Reads a status once and never waits. */
-  prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
-  /** Makes the one visible call. */
-  perform(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
-  /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
-  lookUp(leg: LegToPublish, tools: NetworkTools): Promise<LookUpOutcome>;
-  /** Reports whether `lookUp` can show a post of the leg at all. By default it always can. Pure. */
-  canTell?(leg: LegToPublish): boolean;
-}
-
 export type CheckFiles = NonNullable<Network["checkFiles"]>;
 
-/** What was published, on which account, and how to reach the network for it. */
-interface PublishedLeg extends Pick<
-  LegToPublish,
-  "account" | "credentials" | "instanceUrl" | "limits" | "remote"
-> {
-  /** The network's own id of the post. */
-  readonly externalId: string;
-}
-
-/** One call that follows a published post. */
-export interface FollowUp {
-  /** The same for every attempt. */
-  readonly key: string;
-  readonly leg: PublishedLeg;
-  /** The text to write, or null when the call writes nothing. */
-  readonly text: string | null;
-  /**
-   * When the last attempt was marked as sent. Each mark sets its own time. Null when no attempt has an unknown outcome:
-   * none was made, or the network proved for each that it changed nothing.
-   */
-  readonly sentAt: Date | null;
-  /** What the last outcome with a `state` returned, or `{}` before. */
-  readonly state: NetworkData;
-}
-
-/** What tells whether a network can make a call at all. */
-export type FollowedLeg = Pick<PublishedLeg, "account" | "limits" | "remote">;
-
-/**
- * A visible call that follows a published post: a comment, a removal. The caller stores `sentAt`, then calls `perform`.
- * While `sentAt` is not null, it calls `lookUp` before any other `perform`. Each step may run again after a crash.
- */
-export interface FollowUpCall {
-  /** Makes the call: one request that changes something, or several of which each may be repeated. Ignores `sentAt`. */
-  perform(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome>;
-  /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
-  lookUp(call: FollowUp, tools: NetworkTools): Promise<FollowUpLookUp>;
-  /** Reports whether the network can do it for this connection and kind of post. By default it always can. Pure. */
-  readonly isSupported?: (leg: FollowedLeg) => boolean;
-  /**
-   * Returns the permissions that it needs, beyond those of publishing, and that an authorisation with these scopes
-   * lacks. Absent when it needs none. Pure.
-   */
-  readonly missingScopes?: (scopes: readonly string[]) => readonly string[];
-}
-
-/** Calls by kind. The network lacks a kind that is absent. */
-export interface FollowUpCalls {
+/** The visible calls by kind. The network lacks a kind that is absent. */
+interface NetworkCalls {
+  readonly publish: PublishCall;
   /** Writes a first comment below the post, as its author. */
   readonly comment?: FollowUpCall;
   /** Removes the post. A post that the network no longer has counts as removed. */
   readonly remove?: FollowUpCall;
-}
-
-interface NetworkCalls extends FollowUpCalls {
-  readonly publish: PublishCall;
 }
 
 /** Makes the network that a folder defines: its rules, its way of linking, and its calls. */

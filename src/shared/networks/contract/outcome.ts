@@ -21,21 +21,19 @@ export interface Done {
   readonly differences?: readonly Problem[];
 }
 
-export type Published = Done & { readonly externalId: string };
-
-/** Whether the answer proves that nothing was published. A refusal without it is checked (`refusals.ts`). */
+/** Whether the answer proves that the call had no effect. After a refusal without it, the network is asked. */
 interface Proof {
   readonly isProof?: true;
 }
 
-/** The network says that it did not publish. A later attempt may succeed. */
+/** The network says that it did not do it. A later attempt may succeed. */
 export interface TryLater extends Proof {
   readonly kind: "try_later";
   readonly failure: LegFailure;
   readonly retryAfterSeconds?: number;
 }
 
-/** The network says that it did not publish. Another attempt would be refused too. */
+/** The network says that it did not do it. Another attempt would be refused too. */
 export interface Rejected extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
@@ -60,87 +58,47 @@ export type PrepareOutcome =
   | (TryLater & { readonly remote?: NetworkData })
   | Rejected;
 
-export type PublishOutcome =
-  | Published
-  /** What `prepare` made is gone or can't be used yet. `remote` is the state to prepare from again. */
-  | {
-      readonly kind: "prepare_again";
-      readonly isProof?: true;
-      readonly remote: NetworkData;
-      readonly failure: LegFailure;
-      readonly pollAfterSeconds: number;
-    }
-  /**
-   * The call may have had its effect, or the network still works on it: `lookUp` comes next, and there is another
-   * `perform` only after `may_perform`. `remote` is what it will want to know of the answer.
-   */
-  | {
-      readonly kind: "in_doubt";
-      readonly failure: LegFailure;
-      readonly remote?: NetworkData;
-      readonly pollAfterSeconds?: number;
-      /** Whether the network says that it works on the call. */
-      readonly isPoll?: true;
-    }
-  | TryLater
-  | Rejected;
+/** What `prepare` made is gone or can't be used yet. `remote` is the state to prepare from again. */
+export interface PrepareAgain extends Proof {
+  readonly kind: "prepare_again";
+  readonly remote: NetworkData;
+  readonly failure: LegFailure;
+  readonly pollAfterSeconds: number;
+}
 
-/** What a look came to that found neither an effect of the earlier calls nor that another is harmless. */
-type Unsettled =
-  /** Not known yet. Ask again later. */
-  | {
-      readonly kind: "ask_again";
-      readonly failure: LegFailure;
-      readonly pollAfterSeconds: number;
-      readonly isPoll?: true;
-    }
-  /** Will never be known: nothing is sent again, and the call ends with `outcome_unknown`. */
+/** The answer doesn't tell whether the call had its effect. `remote` is what `find` will want to know of the answer. */
+export interface Unknown {
+  readonly kind: "unknown";
+  readonly failure: LegFailure;
+  readonly remote?: NetworkData;
+  readonly pollAfterSeconds?: number;
+  /** Whether the network says that it works on the call. */
+  readonly isPoll?: true;
+}
+
+/** What the answer to a visible call says: done, not made and may be made again, not made for good, or unknown. */
+export type Outcome = Done | TryLater | Rejected | PrepareAgain | Unknown;
+
+/** It can't be told yet. The network is asked again later. */
+export interface NotYet {
+  readonly kind: "not_yet";
+  readonly failure: LegFailure;
+  readonly pollAfterSeconds: number;
+  readonly isPoll?: true;
+}
+
+/** What became of the calls of unknown outcome. */
+export type Finding =
+  | Done
+  /** No earlier call had an effect, or will have one. `failure`: why the call has to be repeated, if the network said so. */
+  | { readonly kind: "absent"; readonly failure?: LegFailure }
+  /** An earlier call may have had its effect, or may still have it, and a repeat is harmless. */
+  | { readonly kind: "repeatable" }
+  | NotYet
+  /** It will never be known: nothing is sent again, and the call ends with `outcome_unknown`. */
   | { readonly kind: "unknowable"; readonly failure: LegFailure }
-  /** No earlier call had its effect, and no repeat would change that. */
-  | Rejected;
-
-export type LookUpOutcome =
-  | Published
-  /**
-   * `perform` may be called (again), because a repeat is harmless. `isAbsent` says more: no earlier call published
-   * anything, so that a later failure is final.
-   */
-  | {
-      readonly kind: "may_perform";
-      readonly isAbsent: boolean;
-      /** Why the call has to be repeated, if the network said so. The leg ends with it if no attempt is left. */
-      readonly failure?: LegFailure;
-    }
-  | Unsettled;
-
-export type FollowUpOutcome =
-  | Done
-  /**
-   * Nothing was changed, because the network doesn't show the post yet. `perform` is called again later, for as long as
-   * the caller decides.
-   */
-  | {
-      readonly kind: "not_there_yet";
-      readonly failure: LegFailure;
-      readonly retryAfterSeconds?: number;
-    }
-  /** Nothing was changed, or a repeat is harmless. Call `perform` again later. */
-  | TryLater
-  /** Nothing was changed, and no repeat would change that. */
-  | Rejected
-  /** The call may have had its effect. Call `lookUp` before anything else. `state` is stored for it. */
-  | {
-      readonly kind: "in_doubt";
-      readonly failure: LegFailure;
-      readonly state?: NetworkData;
-      readonly pollAfterSeconds?: number;
-    };
-
-export type FollowUpLookUp =
-  | Done
-  /** No earlier call had its effect, or a repeat is harmless: call `perform`. `failure`: why a call has to be repeated. */
-  | { readonly kind: "may_perform"; readonly failure?: LegFailure }
-  | Unsettled;
+  /** No earlier call had an effect, and no repeat would have one. */
+  | { readonly kind: "refused"; readonly failure: LegFailure };
 
 export type CredentialsOutcome =
   | { readonly kind: "usable" }
@@ -208,6 +166,13 @@ export function outage(note: string, retryAfterSeconds: number | null = null): T
   return { kind: "try_later", failure, ...withWait({ retryAfterSeconds }) };
 }
 
+/** Returns the outcome of a read that was not answered, or answered with an error that says nothing. */
+export function outageOf(answer: HttpFailure | Classified): TryLater {
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const { note, networkCode, retryAfterSeconds } = answer;
+  return outage(note || (networkCode ?? ""), retryAfterSeconds);
+}
+
 /** Returns the outcome of a call without an answer that could not publish anything. */
 export function unanswered(failure: HttpFailure): TryLater {
   return outage(failure.message);
@@ -221,15 +186,15 @@ export function outcomeUnknown(note: string): LegFailure {
 }
 
 /** Returns the outcome of a visible call whose answer doesn't tell whether it had its effect. */
-export function inDoubt(classified: Classified): PublishOutcome {
-  return { kind: "in_doubt", failure: legFailure({ ...classified, code: "outcome_unknown" }) };
+export function unknownOutcome(classified: Classified): Unknown {
+  return { kind: "unknown", failure: legFailure({ ...classified, code: "outcome_unknown" }) };
 }
 
 /** Returns the outcome of a visible call without an answer: it was not sent, or its effect is unknown. */
-export function unconfirmed(failure: HttpFailure): PublishOutcome {
+export function unconfirmed(failure: HttpFailure): TryLater | Unknown {
   return failure.delivery === "not_sent"
     ? { ...unanswered(failure), isProof: true }
-    : { kind: "in_doubt", failure: outcomeUnknown(failure.message) };
+    : { kind: "unknown", failure: outcomeUnknown(failure.message) };
 }
 
 /** Returns the outcome of a refusal after which the leg is prepared again from `again`. Without that, the leg ends. */
@@ -237,7 +202,7 @@ export function startOver(
   classified: Classified,
   again: NetworkData | undefined,
   { pollAfterSeconds = 0, mediaIndex }: { pollAfterSeconds?: number; mediaIndex?: number } = {},
-): PublishOutcome {
+): Rejected | PrepareAgain {
   const failure = legFailure(classified, mediaIndex);
   const proof = proofOf(classified);
   return again === undefined
@@ -249,55 +214,51 @@ export function startOver(
 export function notAccepted(
   { status }: HttpResponse,
   classified: Classified,
-  prepareAgain: (classified: Classified) => PublishOutcome,
-): PublishOutcome {
+  prepareAgain: (classified: Classified) => Outcome = unpublished,
+): Outcome {
   // A server that failed may give a reason, but it is still unknown whether the post was made.
-  if (classified.effect === "doubt" || status >= 500) return inDoubt(classified);
+  if (classified.effect === "doubt" || status >= 500) return unknownOutcome(classified);
   return classified.effect === "prepare_again" ? prepareAgain(classified) : unpublished(classified);
 }
 
-/** The result of looking for the leg's post among the account's own. */
-export type Lookup =
-  | { readonly kind: "found"; readonly published: Published }
+/** What a search for the call's effect among the account's own posts or comments came to. */
+export type PostSearch =
+  | Done
   /** `isComplete`: the list reached back to before the first attempt, so it would contain a post that lists show. */
   | { readonly kind: "absent"; readonly isComplete: boolean }
   | { readonly kind: "unreadable" }
   /** A post may be the leg's, and nothing tells whether it is. */
   | { readonly kind: "ambiguous" }
-  | {
-      readonly kind: "unavailable";
-      readonly note: string;
-      readonly retryAfterSeconds: number | null;
-    };
+  | NotYet;
 
-type AskAgain = Extract<LookUpOutcome, { kind: "ask_again" }>;
-
-/** Returns the outcome when it can't be told yet whether the post was published. */
-export function askAgain(note: string, seconds: number | null = null): AskAgain {
+/** Returns the finding when it can't be told yet whether the call had its effect. */
+export function notYet(note: string, seconds: number | null = null): NotYet {
   return {
-    kind: "ask_again",
+    kind: "not_yet",
     failure: outcomeUnknown(note),
     pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
   };
 }
 
-/** Returns the outcome after a look that told nothing. */
-export function askAfter({ failure, retryAfterSeconds }: TryLater | Rejected): AskAgain {
+/** Returns the finding after a read that told nothing. */
+export function notYetAfter({ failure, retryAfterSeconds }: TryLater | Rejected): NotYet {
   const unknown = { ...failure, code: "outcome_unknown" } as const;
-  return { ...askAgain("", retryAfterSeconds), failure: unknown };
+  return { ...notYet("", retryAfterSeconds), failure: unknown };
 }
 
-/** Returns the outcome while the network works on the call. */
-export function stillWorking(note: string): AskAgain {
-  return { ...askAgain(note), isPoll: true };
+/** Returns the finding while the network works on the call. */
+export function stillWorking(note: string): NotYet {
+  return { ...notYet(note), isPoll: true };
 }
 
-/** Returns the result of a list of posts that was not answered, or answered with an error. */
-export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: "unavailable" } {
-  if (answer instanceof HttpFailure)
-    return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
-  const { note, networkCode, retryAfterSeconds } = answer;
-  return { kind: "unavailable", note: note || (networkCode ?? ""), retryAfterSeconds };
+/** Returns the finding after a list of posts that was not answered, or answered with an error. */
+export function unavailable(answer: HttpFailure | Classified): NotYet {
+  return notYetAfter(outageOf(answer));
+}
+
+/** Returns the finding when nothing will tell whether the call had its effect. */
+export function unknowable(note: string): Finding {
+  return { kind: "unknowable", failure: outcomeUnknown(note) };
 }
 
 /** A file that fails again within this time is refused. A later manual retry uploads it again. */

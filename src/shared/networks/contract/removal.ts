@@ -2,7 +2,7 @@ import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Classified } from "./answers.ts";
 import { type Done, type Rejected, type TryLater } from "./outcome.ts";
 import { unanswered, unpublished } from "./outcome.ts";
-import type { OwnFollowUp, OwnSteps } from "./state.ts";
+import type { OwnFollowUp, OwnFollowUpCall } from "./state.ts";
 
 /** The post is gone: it was taken down now or before. */
 export const REMOVED: Done = { kind: "done", externalId: null, url: null };
@@ -34,16 +34,16 @@ export function removal<Credentials, Remote>({
   send,
   isGone,
   classify,
-}: Deletion<OwnFollowUp<Credentials, Remote>>): OwnSteps<Credentials, Remote> {
+}: Deletion<OwnFollowUp<Credentials, Remote>>): OwnFollowUpCall<Credentials, Remote> {
   return {
     async perform(call) {
       const answer = await send(call);
       if (answer instanceof HttpFailure) return notRemoved(answer);
       return isGone(answer) ? REMOVED : notRemoved(await classify(answer, call));
     },
-    lookUp: repeatable,
+    find: repeatable,
   };
 }
 
-/** Allows a repeat whatever the outcome of the earlier calls is. */
-export const repeatable = () => Promise.resolve({ kind: "may_perform" } as const);
+/** Finds that a repeat is harmless, whatever became of the earlier calls. */
+export const repeatable = () => Promise.resolve({ kind: "repeatable" } as const);

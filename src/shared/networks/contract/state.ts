@@ -1,16 +1,10 @@
 import type * as z from "zod";
 import type { NetworkData } from "./draft.ts";
 import { objectShape } from "./fields.ts";
-import type {
-  CheckedAccount,
-  FollowUp,
-  FollowUpCall,
-  LegToPublish,
-  PublishCall,
-} from "./network.ts";
-import type { FollowUpLookUp, FollowUpOutcome, PrepareOutcome } from "./outcome.ts";
-import type { PublishOutcome, LookUpOutcome } from "./outcome.ts";
+import type { CheckedAccount } from "./network.ts";
+import type { Finding, Outcome, PrepareOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
+import type { FollowUp, LegToPublish, PublishCall, VisibleCall } from "./visible-call.ts";
 
 /** Makes the reader of what a network once wrote about a leg or an account. Anything else is a defect and throws. */
 export function readerOf<Fields extends z.ZodRawShape>(fields: () => Fields) {
@@ -29,23 +23,24 @@ type Own<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
 export type OwnLeg<Credentials, Remote> = Own<LegToPublish, Credentials, Remote>;
 
 /** A call that follows a post, with the data of the post's leg. */
-export type OwnFollowUp<Credentials, Remote> = Omit<FollowUp, "leg"> &
-  Own<FollowUp["leg"], Credentials, Remote>;
+export type OwnFollowUp<Credentials, Remote> = Own<FollowUp, Credentials, Remote>;
 
 /** The account for which something is requested. */
 type AsAccount<Credentials> = Pick<OwnLeg<Credentials, unknown>, "credentials" | "tools">;
 
-interface OwnCall<Credentials, Remote> {
-  readonly prepare: (leg: OwnLeg<Credentials, Remote>) => Promise<PrepareOutcome>;
-  readonly perform: (leg: OwnLeg<Credentials, Remote>) => Promise<PublishOutcome>;
-  readonly lookUp: (leg: OwnLeg<Credentials, Remote>) => Promise<LookUpOutcome>;
-  readonly canTell?: (credentials: Credentials) => boolean;
+/** A visible call in terms of its network's own data. `canTell` gets no tools. */
+interface OwnCall<Of> {
+  readonly prepare?: (own: Of) => Promise<PrepareOutcome>;
+  readonly perform: (own: Of) => Promise<Outcome>;
+  readonly find: (own: Of) => Promise<Finding>;
+  readonly canTell?: (own: Omit<Of, "tools">) => boolean;
 }
 
-/** The two steps of a call that follows a post. */
-export interface OwnSteps<Credentials, Remote> {
-  readonly perform: (call: OwnFollowUp<Credentials, Remote>) => Promise<FollowUpOutcome>;
-  readonly lookUp: (call: OwnFollowUp<Credentials, Remote>) => Promise<FollowUpLookUp>;
+export type OwnFollowUpCall<Credentials, Remote> = OwnCall<OwnFollowUp<Credentials, Remote>>;
+
+/** A call that prepares something before its effect is seen. */
+interface WithPrepare {
+  readonly prepare: (own: never) => Promise<PrepareOutcome>;
 }
 
 interface Readers<Credentials, Remote> {
@@ -58,37 +53,41 @@ export function ownSteps<Credentials, Remote>({
   credentialsOf,
   remoteOf,
 }: Readers<Credentials, Remote>) {
-  const own = <Of extends Pick<LegToPublish, "credentials" | "remote">>(
-    { credentials, remote, ...of }: Of,
-    tools: NetworkTools,
-  ) => ({ ...of, credentials: credentialsOf(credentials), remote: remoteOf(remote), tools });
-  const legOf = (leg: LegToPublish, tools: NetworkTools) => own(leg, tools);
-  const callOf = ({ leg, ...call }: FollowUp, tools: NetworkTools) => ({
-    ...call,
-    ...own(leg, tools),
-  });
+  const own = <Of extends Pick<LegToPublish, "credentials" | "remote">>({
+    credentials,
+    remote,
+    ...of
+  }: Of) => ({ ...of, credentials: credentialsOf(credentials), remote: remoteOf(remote) });
+  const visible = <Of extends LegToPublish | FollowUp>(
+    call: OwnCall<Own<Of, Credentials, Remote>>,
+  ): VisibleCall<Of> => {
+    // Safe: without the two that are replaced, it has what the input has.
+    const ownOf = (input: Of) =>
+      own(input) as unknown as Omit<Own<Of, Credentials, Remote>, "tools">;
+    const step =
+      <Result>(run: (input: Own<Of, Credentials, Remote>) => Promise<Result>) =>
+      async (input: Of, tools: NetworkTools) =>
+        run({ ...ownOf(input), tools } as Own<Of, Credentials, Remote>);
+    const { prepare, perform, find, canTell } = call;
+    return {
+      ...(prepare && { prepare: step(prepare) }),
+      perform: step(perform),
+      find: step(find),
+      ...(canTell && { canTell: (input: Of) => canTell(ownOf(input)) }),
+    };
+  };
   return {
-    publishing({ canTell, ...steps }: OwnCall<Credentials, Remote>): PublishCall {
-      return {
-        prepare: async (leg, tools) => steps.prepare(legOf(leg, tools)),
-        perform: async (leg, tools) => steps.perform(legOf(leg, tools)),
-        lookUp: async (leg, tools) => steps.lookUp(legOf(leg, tools)),
-        ...(canTell && { canTell: ({ credentials }) => canTell(credentialsOf(credentials)) }),
-      };
-    },
-    account<Outcome>(step: (as: AsAccount<Credentials>) => Promise<Outcome>) {
+    publishing: (call: OwnCall<OwnLeg<Credentials, Remote>> & WithPrepare): PublishCall =>
+      // Safe: it has the steps that it is given.
+      visible<LegToPublish>(call) as PublishCall,
+    following: visible<FollowUp>,
+    account<Result>(step: (as: AsAccount<Credentials>) => Promise<Result>) {
       return async (credentials: NetworkData, _instanceUrl: string | null, tools: NetworkTools) =>
         step({ credentials: credentialsOf(credentials), tools });
     },
-    checked<Outcome>(step: (as: AsAccount<Credentials>) => Promise<Outcome>) {
+    checked<Result>(step: (as: AsAccount<Credentials>) => Promise<Result>) {
       return async ({ credentials }: CheckedAccount, tools: NetworkTools) =>
         step({ credentials: credentialsOf(credentials), tools });
-    },
-    following({ perform, lookUp }: OwnSteps<Credentials, Remote>) {
-      return {
-        perform: async (call, tools) => perform(callOf(call, tools)),
-        lookUp: async (call, tools) => lookUp(callOf(call, tools)),
-      } satisfies FollowUpCall;
     },
   };
 }

@@ -6,7 +6,7 @@ import { facebookAccountCheck, facebookLink, revoke } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
-import { lookUp } from "./look-up.ts";
+import { find } from "./find.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
@@ -35,7 +35,7 @@ export const facebook = network("facebook", {
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   calls: {
-    publish: steps.publishing({ prepare, perform, lookUp }),
+    publish: steps.publishing({ prepare, perform, find }),
     comment,
     remove,
   },

@@ -5,7 +5,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { isEdge, pageUrl, readEdge, timeOf } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { type Published, unavailable, type Lookup } from "../contract/outcome.ts";
+import { type NotYet, type Done, unavailable, type PostSearch } from "../contract/outcome.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
@@ -36,20 +36,20 @@ type Post = ShapeOf<typeof postShape>;
  * by its text. An earlier post is from elsewhere, or another leg's. Both lists sometimes omit posts, so both are
  * checked before a post counts as absent.
  */
-export async function findOwnPost(leg: Leg): Promise<Lookup> {
+export async function findOwnPost(leg: Leg): Promise<PostSearch> {
   const first = await findIn("published_posts", leg);
   if (first.kind !== "absent") return first;
   const second = await findIn("feed", leg);
-  return second.kind === "found" ? second : first;
+  return second.kind === "done" ? second : first;
 }
 
-async function findIn(edge: "published_posts" | "feed", leg: Leg): Promise<Lookup> {
+async function findIn(edge: "published_posts" | "feed", leg: Leg): Promise<PostSearch> {
   const posts = await listed(edge, FIELDS, postShape(), leg);
   if ("kind" in posts) return posts;
   const found = posts.find((post) => isOurs(post, leg));
   if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
-  return { kind: "found", published: { kind: "done", externalId: found.id, url } };
+  return { kind: "done", externalId: found.id, url };
 }
 
 /** Returns the entries of one of the page's lists that may be the leg's. */
@@ -58,7 +58,7 @@ async function listed<Entry>(
   fields: string,
   entryShape: z.ZodType<Entry>,
   leg: Leg,
-): Promise<readonly Entry[] | Extract<Lookup, { kind: "unavailable" }>> {
+): Promise<readonly Entry[] | NotYet> {
   const now = leg.tools.now();
   const since = String(Math.floor(((leg.sentAt ?? now).getTime() - CLOCK_SKEW_MS) / 1000));
   const path = `${leg.credentials.pageId}/${edge}`;
@@ -114,13 +114,13 @@ const storyShape = objectShape(() => ({
 }));
 
 /** Looks for the leg's story by its photo or video, which no other post has. */
-export async function findStory(leg: Leg, mediaId: string): Promise<Lookup> {
+export async function findStory(leg: Leg, mediaId: string): Promise<PostSearch> {
   const stories = await listed("stories", "post_id,media_id,media_type,url", storyShape(), leg);
   if ("kind" in stories) return stories;
   const found = stories.find((story) => story.media_id === mediaId);
   if (found === undefined) return { kind: "absent", isComplete: false };
   const published = { externalId: found.post_id, url: pageUrl(found.url) };
-  return { kind: "found", published: { kind: "done", ...published } };
+  return { kind: "done", ...published };
 }
 
 /** Returns the outcome for a video that is live. */
@@ -128,11 +128,11 @@ export async function publishedVideo(
   leg: Leg,
   { form, video, postedVideoId }: Remote,
   url: string | null,
-): Promise<Published> {
+): Promise<Done> {
   const id = postedVideoId ?? video?.id ?? "";
   if (form === "video_story") {
     const story = await findStory(leg, id);
-    return story.kind === "found" ? story.published : { kind: "done", externalId: id, url };
+    return story.kind === "done" ? story : { kind: "done", externalId: id, url };
   }
   const path = form === "reel" ? "reel" : `${leg.credentials.pageId}/videos`;
   const usual = `https://www.facebook.com/${path}/${id}`;

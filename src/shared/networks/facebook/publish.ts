@@ -4,7 +4,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { notAccepted, outcomeUnknown, startOver, unconfirmed } from "../contract/outcome.ts";
-import type { PublishOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { Outcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson, pageUrl } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -19,7 +19,7 @@ import { lookAtVideo } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
 
-export async function perform(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<Outcome> {
   const answer = await exchange(leg.tools, visibleCall(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = inForm(acceptedShape)(answer);
@@ -68,7 +68,7 @@ const acceptedShape = shape(() =>
 );
 type Accepted = ShapeOf<typeof acceptedShape>;
 
-async function settle(leg: Leg, accepted: Accepted): Promise<PublishOutcome> {
+async function settle(leg: Leg, accepted: Accepted): Promise<Outcome> {
   const { remote } = leg;
   const { id, post_id: postId, permalink_url } = accepted;
   const videoId = remote.form === "video" ? id : remote.video?.id;
@@ -76,19 +76,17 @@ async function settle(leg: Leg, accepted: Accepted): Promise<PublishOutcome> {
   if (remote.form === "photo_story") {
     const photo = remote.photos[0] ?? "";
     const story = await findStory(leg, photo);
-    return story.kind === "found"
-      ? story.published
-      : { kind: "done", externalId: postId ?? photo, url: null };
+    return story.kind === "done" ? story : { kind: "done", externalId: postId ?? photo, url: null };
   }
   const externalId = id ?? postId;
   if (externalId === undefined)
-    return { kind: "in_doubt", failure: outcomeUnknown("no id came back") };
+    return { kind: "unknown", failure: outcomeUnknown("no id came back") };
   const url = pageUrl(permalink_url) ?? `https://www.facebook.com/${externalId}`;
   return { kind: "done", externalId, url };
 }
 
 /** Returns the outcome for an accepted video, which is only visible after processing and may still fail. */
-async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutcome> {
+async function settleVideo(leg: Leg, postedVideoId: string): Promise<Outcome> {
   const remote = { ...leg.remote, postedVideoId };
   const state = await lookAtVideo(postedVideoId, leg);
   switch (state.kind) {
@@ -100,28 +98,25 @@ async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutc
       return inDoubtAfter(state.outcome, remote);
     default: {
       const failure = outcomeUnknown("Facebook is working on the video");
-      return { kind: "in_doubt", failure, remote, isPoll: true };
+      return { kind: "unknown", failure, remote, isPoll: true };
     }
   }
 }
 
-function inDoubtAfter(
-  { failure, ...outcome }: TryLater | Rejected,
-  remote: Remote,
-): PublishOutcome {
+function inDoubtAfter({ failure, ...outcome }: TryLater | Rejected, remote: Remote): Outcome {
   const { retryAfterSeconds: seconds } = outcome;
   const wait = seconds === undefined ? {} : { pollAfterSeconds: seconds };
-  return { kind: "in_doubt", failure: { ...failure, code: "outcome_unknown" }, remote, ...wait };
+  return { kind: "unknown", failure: { ...failure, code: "outcome_unknown" }, remote, ...wait };
 }
 
 /** Prepares a video again that nobody will see, if that may help. */
-function anotherTry(leg: Leg, classified: Classified): PublishOutcome {
+function anotherTry(leg: Leg, classified: Classified): Outcome {
   const next = nextTry(leg, classified);
   const pollAfterSeconds = next?.form === leg.remote.form ? LOOK_AGAIN_SECONDS : 0;
   return startOver(classified, next, { pollAfterSeconds, mediaIndex: 0 });
 }
 
-async function refused(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
+async function refused(leg: Leg, answer: HttpResponse): Promise<Outcome> {
   const classified = classify(answer, leg.tools.now());
   // Photos that were just made may not be found yet: then nothing was published.
   if (answer.status < 500 && classified.networkCode === NOT_FOUND && leg.remote.photos.length > 0) {

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { idShape, readMade } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
-import type { FollowedLeg, FollowUpCall } from "../contract/network.ts";
-import type { FollowUpOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { isVerdict } from "../contract/blame.ts";
+import type { FollowedLeg, FollowUpCall } from "../contract/visible-call.ts";
+import type { Outcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
 import { isMissing } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
@@ -24,7 +24,7 @@ export const remove: FollowUpCall = {
       const { form } = call.remote;
       return form === "video" || form === "reel" ? removeVideo(call) : removePost(call);
     },
-    lookUp: repeatable,
+    find: repeatable,
   }),
   isSupported: isNoStory,
 };
@@ -34,7 +34,7 @@ export function isNoStory({ remote }: FollowedLeg): boolean {
   return !isStory(remoteOf(remote).form);
 }
 
-async function removePost(call: Call): Promise<FollowUpOutcome> {
+async function removePost(call: Call): Promise<Outcome> {
   const failed = await take(call, call.externalId);
   if (failed !== undefined) return failed;
   for (const photo of call.remote.photos) {
@@ -48,7 +48,7 @@ async function removePost(call: Call): Promise<FollowUpOutcome> {
   return REMOVED;
 }
 
-async function removeVideo(call: Call): Promise<FollowUpOutcome> {
+async function removeVideo(call: Call): Promise<Outcome> {
   const { externalId, credentials } = call;
   const video = await look(call, externalId, "id,post_id");
   if (video === "missing") return (await seesPage(call)) ?? REMOVED;

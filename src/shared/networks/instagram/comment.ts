@@ -1,5 +1,5 @@
 import { scopesLacked } from "../contract/fields.ts";
-import type { FollowUpCall } from "../contract/network.ts";
+import type { FollowUpCall } from "../contract/visible-call.ts";
 import { graphComment } from "../graph/comment.ts";
 import { graphPostForm } from "../graph/request.ts";
 import { classify } from "./errors.ts";

@@ -6,7 +6,7 @@ import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
-import { lookUp } from "./look-up.ts";
+import { find } from "./find.ts";
 import { check, checkFiles, measure, media, pictures, quotaOf, rules } from "./rules.ts";
 import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
 import { instagramSettings } from "./settings.ts";
@@ -37,7 +37,7 @@ export const instagram = network("instagram", {
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
   calls: {
-    publish: steps.publishing({ prepare, perform, lookUp }),
+    publish: steps.publishing({ prepare, perform, find }),
     comment,
   },
 });

@@ -2,12 +2,12 @@ import * as z from "zod";
 import { exchange, readMade } from "../contract/answers.ts";
 import { tryRead } from "../contract/ask.ts";
 import { objectShape } from "../contract/fields.ts";
-import { notAccepted, startOver, unconfirmed, type PublishOutcome } from "../contract/outcome.ts";
+import { notAccepted, startOver, unconfirmed, type Outcome } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
-import { findOwnMedia } from "./look-up.ts";
+import { findOwnMedia } from "./find.ts";
 import { restarted } from "./prepare.ts";
 import { accessOf, type Leg } from "./state.ts";
 
@@ -15,7 +15,7 @@ const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
 
 /** Publishes the container. A second call for it changes nothing. */
-export async function perform(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<Outcome> {
   const { container } = leg.remote;
   if (container === undefined) throw new Error("the leg was not prepared");
   if (container.isPublished === true) return findOwnMedia(leg);
@@ -37,7 +37,7 @@ async function readPermalink(leg: Leg, id: string): Promise<string | null> {
   return (await tryRead(request, permalinkShape, leg.tools))?.permalink ?? null;
 }
 
-function refused({ remote, tools }: Leg, answer: HttpResponse): PublishOutcome {
+function refused({ remote, tools }: Leg, answer: HttpResponse): Outcome {
   const now = tools.now();
   const outcome = notAccepted(answer, classify(answer, now), (classified) =>
     classified.code === "media_not_ready"

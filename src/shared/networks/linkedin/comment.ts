@@ -3,7 +3,7 @@ import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { comment as written, hasWords } from "../contract/comment.ts";
 import { objectShape, scopesLacked, spare } from "../contract/fields.ts";
-import type { FollowUpCall } from "../contract/network.ts";
+import type { FollowUpCall } from "../contract/visible-call.ts";
 import { restPost, restRequest, SITE } from "./request.ts";
 import { classifyFor, kindOfScopes } from "./session.ts";
 import { COMMENT_SCOPES } from "./settings.ts";

@@ -4,7 +4,7 @@ import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
-import { canTell, lookUp } from "./look-up.ts";
+import { canTell, find } from "./find.ts";
 import { remove } from "./remove.ts";
 import { versionEnd } from "./request.ts";
 import { check, checkFiles, measure, media, pictures, rules } from "./rules.ts";
@@ -35,7 +35,7 @@ export const linkedin = network("linkedin", {
   revoke: steps.account(revoke),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform, lookUp, canTell }),
+    publish: steps.publishing({ prepare, perform, find, canTell }),
     comment,
     remove,
   },

@@ -1,7 +1,7 @@
 import { SITE, restPost } from "./request.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import { notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
-import type { Published, PublishOutcome } from "../contract/outcome.ts";
+import type { Done, Outcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { encodedAddress } from "../contract/web-address.ts";
 import { duplicateUrn } from "./errors.ts";
@@ -14,14 +14,14 @@ import type { Asset, Leg, Remote } from "./state.ts";
 
 const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
-export async function perform(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<Outcome> {
   const { remote } = leg;
   const outcome = await publish(leg);
   const doubted = { ...remote, isRepeat: true, doubts: remote.doubts + 1 };
-  return outcome.kind === "in_doubt" ? { ...outcome, remote: doubted } : outcome;
+  return outcome.kind === "unknown" ? { ...outcome, remote: doubted } : outcome;
 }
 
-async function publish(leg: Leg): Promise<PublishOutcome> {
+async function publish(leg: Leg): Promise<Outcome> {
   const answer = await exchange(leg.tools, restPost("posts", postBody(leg), leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const published = readPublished(answer, leg.remote);
@@ -71,7 +71,7 @@ function withAltText(id: string, altText: string | null | undefined) {
   return { id, ...(altText ? { altText } : {}) };
 }
 
-function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | undefined {
+function readPublished(answer: HttpResponse, { isRepeat }: Remote): Done | undefined {
   if (answer.status === 201) {
     const urn = answer.headers["x-restli-id"]?.replaceAll("%3A", ":") ?? "";
     return POST_URN.test(urn) ? publishedAs(urn) : undefined;
@@ -81,7 +81,7 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
   return urn === undefined ? undefined : publishedAs(urn);
 }
 
-function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {
+function prepareAgain(classified: Classified, leg: Leg): Outcome {
   if (classified.code !== "media_not_ready") return startOver(classified, withoutAssets(leg));
   const { remote } = leg;
   const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
@@ -89,7 +89,7 @@ function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {
   return startOver(classified, { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 });
 }
 
-export function publishedAs(urn: string): Published {
+export function publishedAs(urn: string): Done {
   return { kind: "done", externalId: urn, url: `${SITE}/feed/update/${urn}/` };
 }
 

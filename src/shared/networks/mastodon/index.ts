@@ -6,7 +6,7 @@ import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { perform } from "./publish.ts";
-import { lookUp } from "./look-up.ts";
+import { find } from "./find.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen } from "./session.ts";
@@ -28,7 +28,7 @@ export const mastodon = network("mastodon", {
   revoke: steps.account(revoke),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform, lookUp }),
+    publish: steps.publishing({ prepare, perform, find }),
     remove,
   },
 });

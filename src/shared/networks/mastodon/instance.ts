@@ -132,7 +132,7 @@ export const mastodonAccountCheck: AccountCheck = {
     const instance = isHidden ? await findInstance(origin, tools, accessToken) : shown;
     if ("code" in instance) return outage(instance.note ?? instance.code);
     const software = known ?? (await findSoftware(origin, tools));
-    if (typeof software === "object" && software !== null) return outage(software.note);
+    if (typeof software === "object" && software !== null) return software;
     return { kind: "read", limits: { ...instance.limits, ...postTraits(software) } };
   }),
 };

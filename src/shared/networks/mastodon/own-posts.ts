@@ -3,7 +3,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { entries, objectShape, spare } from "../contract/fields.ts";
-import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
+import { outageOf, type Done, type TryLater } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
@@ -52,7 +52,7 @@ const madeShape = shape(() =>
 export function readStatus(
   answer: HttpResponse,
   { draft, remote }: Pick<Leg, "draft" | "remote">,
-): Published | undefined {
+): Done | undefined {
   const { data: made } = madeShape().safeParse(answer.json());
   if (answer.status < 200 || answer.status >= 300 || made === undefined) return undefined;
   const { visibility: asked } = ownOptionsOf(draft);
@@ -66,7 +66,7 @@ export function readStatus(
   return { ...publishedOf(made), ...(differences.length === 0 ? {} : { differences }) };
 }
 
-export function publishedOf(status: ShapeOf<typeof statusShape>): Published {
+export function publishedOf(status: ShapeOf<typeof statusShape>): Done {
   const url = [status.url, status.uri].find((address) => address?.startsWith("http"));
   return { kind: "done", externalId: status.id, url: url ?? null };
 }
@@ -77,7 +77,8 @@ export interface OwnPosts {
   readonly isComplete: boolean;
 }
 
-type NoList = Exclude<Lookup, { kind: "found" | "absent" }>;
+/** Why the posts can't be listed: not now, or not at all. */
+export type NoList = TryLater | { readonly kind: "unreadable" };
 
 /** Lists the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
 export async function listOwnPosts(leg: Leg, sinceMs: number): Promise<OwnPosts | NoList> {
@@ -121,11 +122,11 @@ async function requestList(
 }
 
 function readList(answer: HttpResponse | HttpFailure, now: Date): Status[] | NoList {
-  if (answer instanceof HttpFailure) return unavailable(answer);
+  if (answer instanceof HttpFailure) return outageOf(answer);
   const statuses = inForm(listShape)(answer);
   if (statuses !== undefined) return statuses;
   if ([401, 403, 404, 410].includes(answer.status)) return { kind: "unreadable" };
-  return unavailable(classify(answer, now));
+  return outageOf(classify(answer, now));
 }
 
 /** Makes a marker that separates the posts listed now from later ones. */

@@ -6,7 +6,7 @@ import { ask, withFile } from "../contract/ask.ts";
 import { ofRead } from "../contract/blame.ts";
 import { mediaKindOfType } from "../contract/draft.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
-import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
+import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, pollFiles, polling } from "../contract/uploads.ts";
 import type { FileState, Making } from "../contract/uploads.ts";
@@ -14,7 +14,7 @@ import { classify, errorText } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
 import { baselineOf, listOwnPosts } from "./own-posts.ts";
 import { isMixed, media } from "./rules.ts";
-import { findKeepsKeys, type Unavailable } from "./software.ts";
+import { findKeepsKeys } from "./software.ts";
 import { apiGet, type Leg, type Remote, type RemoteMedia, requestHeaders } from "./state.ts";
 import { fieldsOf, uploadForm } from "./upload-form.ts";
 
@@ -64,17 +64,13 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
 
 async function withBaseline(leg: Leg, prepared: Remote): Promise<PrepareOutcome> {
   const { before: _before, keepsKeys: _keepsKeys, ...remote } = prepared;
-  const notNow = ({ note, retryAfterSeconds }: Unavailable) => ({
-    ...outage(note, retryAfterSeconds),
-    remote,
-  });
   const keepsKeys = await findKeepsKeys(leg);
-  if (typeof keepsKeys === "object") return notNow(keepsKeys);
+  if (typeof keepsKeys === "object") return { ...keepsKeys, remote };
   const noted = { ...remote, keepsKeys };
   if (keepsKeys) return { kind: "ready", remote: noted };
   const posts = await listOwnPosts(leg, Number.POSITIVE_INFINITY);
   if (!("kind" in posts)) return { kind: "ready", remote: { ...noted, before: baselineOf(posts) } };
-  return posts.kind === "unavailable" ? notNow(posts) : { kind: "ready", remote: noted };
+  return posts.kind === "try_later" ? { ...posts, remote } : { kind: "ready", remote: noted };
 }
 
 async function upload(

@@ -1,18 +1,18 @@
 import { exchange } from "../contract/answers.ts";
-import { inDoubt, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
-import type { PublishOutcome } from "../contract/outcome.ts";
+import { unknownOutcome, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
+import type { Outcome } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
-import { findOwnPost, isKeyAlive } from "./look-up.ts";
+import { findOwnPost, isKeyAlive } from "./find.ts";
 import { traitsOf } from "./servers.ts";
 import { keepsKeysOf } from "./software.ts";
 import { type Leg, requestHeaders } from "./state.ts";
 
 const NOT_READY_SECONDS = 5;
 
-export async function perform(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<Outcome> {
   const answer = await exchange(leg.tools, newStatus(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const isRefusal = answer.status >= 400 && answer.status < 500;
@@ -43,7 +43,7 @@ function newStatus({ credentials, draft, remote }: Leg): HttpRequest {
   };
 }
 
-function readPost(answer: HttpResponse, leg: Leg): PublishOutcome {
+function readPost(answer: HttpResponse, leg: Leg): Outcome {
   const { remote, tools } = leg;
   const published = readStatus(answer, leg);
   if (published !== undefined) return published;
@@ -57,13 +57,13 @@ function readPost(answer: HttpResponse, leg: Leg): PublishOutcome {
  * Finds out why files are "not found or already attached": an earlier attempt attached them, or the server deleted
  * them.
  */
-async function lookForTakenMedia(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
+async function lookForTakenMedia(leg: Leg, answer: HttpResponse): Promise<Outcome> {
   const classified = classify(answer, leg.tools.now());
-  const lookup = await findOwnPost(leg);
-  if (lookup.kind === "found") return lookup.published;
+  const search = await findOwnPost(leg);
+  if (search.kind === "done") return search;
   const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg);
-  const isCertain = lookup.kind === "absent" && (lookup.isComplete || isRepeatable);
-  if (!isCertain) return inDoubt(classified);
+  const isCertain = search.kind === "absent" && (search.isComplete || isRepeatable);
+  if (!isCertain) return unknownOutcome(classified);
   const proof = { ...classified, code: "media_not_ready", isProof: true } as const;
   return startOver(proof, { ...leg.remote, media: [] });
 }

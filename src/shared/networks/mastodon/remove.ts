@@ -1,6 +1,6 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, isProxyPage, readMade } from "../contract/answers.ts";
-import type { FollowUpOutcome } from "../contract/outcome.ts";
+import type { Outcome } from "../contract/outcome.ts";
 import { notRemoved, REMOVED, repeatable } from "../contract/removal.ts";
 import { classify } from "./errors.ts";
 import { apiGet, type Call, steps } from "./state.ts";
@@ -20,7 +20,7 @@ export const remove = steps.following({
       ? afterNotFound(answer, call)
       : notRemoved(classify(answer, call.tools.now()));
   },
-  lookUp: repeatable,
+  find: repeatable,
 });
 
 /**
@@ -28,7 +28,7 @@ export const remove = steps.following({
  * (`destroy` in `app/controllers/api/v1/statuses_controller.rb` of mastodon/mastodon). Other servers may have no
  * deletions and answer with a page as a proxy would (snac).
  */
-async function afterNotFound(answer: HttpResponse, call: Call): Promise<FollowUpOutcome> {
+async function afterNotFound(answer: HttpResponse, call: Call): Promise<Outcome> {
   const isPage = isProxyPage(answer);
   const classified = classify(answer, call.tools.now());
   if (call.credentials.software === "mastodon") return isPage ? notRemoved(classified) : REMOVED;

@@ -2,14 +2,12 @@ import { entries, objectShape } from "../contract/fields.ts";
 import * as z from "zod";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
-import { type Lookup, unavailable } from "../contract/outcome.ts";
+import { outageOf, type TryLater } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { traitsOf } from "./servers.ts";
 import { apiGet, type Leg } from "./state.ts";
-
-export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = objectShape(() => ({
@@ -22,7 +20,7 @@ const nodeinfoShape = objectShape(() => ({ software: z.object({ name: z.string()
 export async function findSoftware(
   origin: string,
   tools: NetworkTools,
-): Promise<string | null | Unavailable> {
+): Promise<string | null | TryLater> {
   const get = (url: string) =>
     readDocument({ method: "GET", url, headers: { accept: "application/json" } }, tools);
   const list = await get(`${origin}/.well-known/nodeinfo`);
@@ -41,11 +39,10 @@ export async function findSoftware(
 async function readDocument(
   request: HttpRequest,
   tools: NetworkTools,
-): Promise<{ readonly body: unknown } | Unavailable> {
+): Promise<{ readonly body: unknown } | TryLater> {
   const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return unavailable(answer);
-  if (answer.status === 429 || answer.status >= 500)
-    return unavailable(classify(answer, tools.now()));
+  if (answer instanceof HttpFailure) return outageOf(answer);
+  if (answer.status === 429 || answer.status >= 500) return outageOf(classify(answer, tools.now()));
   return { body: answer.status === 200 ? answer.json() : undefined };
 }
 
@@ -55,7 +52,7 @@ function keepsKeys(software: string | null | undefined): boolean {
 }
 
 /** Returns whether the leg's server keeps idempotency keys. */
-export async function findKeepsKeys({ credentials, tools }: Leg): Promise<boolean | Unavailable> {
+export async function findKeepsKeys({ credentials, tools }: Leg): Promise<boolean | TryLater> {
   const found = credentials.software ?? (await findSoftware(credentials.origin, tools));
   return typeof found === "object" && found !== null ? found : keepsKeys(found);
 }
@@ -79,7 +76,7 @@ const ownAccountShape = objectShape(() => ({ source: z.object({ privacy: z.strin
 export async function findDefaultVisibility({
   credentials,
   tools,
-}: Leg): Promise<string | undefined | Unavailable> {
+}: Leg): Promise<string | undefined | TryLater> {
   const document = await readDocument(apiGet(credentials, "accounts/verify_credentials"), tools);
   if (!("body" in document)) return document;
   return ownAccountShape().safeParse(document.body).data?.source.privacy;

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextClaim, TextClaim } from "./account-store.ts";
 import { mayShow } from "../call.ts";
-import { isEnded, latestCall, type Leg } from "../leg.ts";
+import { isEnded, latestCall, type Leg, legKeyOf, publishingCall } from "../leg.ts";
 import { inBatches } from "../../runtime/promises.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -35,10 +35,10 @@ function textStateOf(
   leg: Leg | undefined,
   window: { readonly hours: number; readonly now: Date },
 ): TextState {
-  if (leg?.calls[0].key !== claim.legKey) return { kind: "free" };
+  if (leg === undefined || legKeyOf(leg) !== claim.legKey) return { kind: "free" };
   if (!isEnded(leg)) return { kind: "pending", claim };
   if (latestCall(leg, "remove")?.state === "done") return { kind: "free" };
-  const [publishing] = leg.calls;
+  const publishing = publishingCall(leg);
   const at = publishing.sentAt ?? publishing.at;
   if (!mayShow(publishing) || at === null) return { kind: "free" };
   const allowedAfter = new Date(Date.parse(at) + window.hours * HOUR_MS).toISOString();

@@ -5,7 +5,7 @@ import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
 import { type Call, callAfter, type CallEnd, type Wait } from "../call.ts";
 import { hint } from "../hints.ts";
-import { callOf, currentCall, type Leg, withNewCall } from "../leg.ts";
+import { callOf, currentCall, type Leg, legKeyOf, publishingCall, withNewCall } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -16,7 +16,7 @@ import {
 } from "../post-change.ts";
 import { legKey, type PostToPublish } from "../post-store.ts";
 import { firstCommentOf, type Post, type PostRef } from "../post.ts";
-import type { Step } from "./call-work.ts";
+import type { LegWork, Step } from "./call-work.ts";
 import { ended, waiting } from "./leg-attempt.ts";
 import type { LegRun } from "./leg-run.ts";
 
@@ -41,7 +41,7 @@ function asKnown(call: Call, end: CallEnd): CallEnd {
 
 /** Returns a published leg with the call of its first comment, if it is to get one. */
 function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
-  const [publishing] = leg.calls;
+  const publishing = publishingCall(leg);
   const isAsked = publishing.state === "done" && firstCommentOf(draft, leg.network) !== null;
   return isAsked ? withNewCall(leg, callAfter(publishing, "comment", leg.round, now)) : leg;
 }
@@ -111,16 +111,16 @@ export function endOperation({ ref, post, leg, end, stored }: Ending): PostOpera
 }
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
-async function returnQuota({ services, post, hand }: LegRun): Promise<void> {
-  const { network, account } = hand.leg;
-  const [{ key, remote }] = hand.leg.calls;
+async function returnQuota({ run: { services, post }, leg }: LegWork): Promise<void> {
+  const { network, account } = leg;
+  const { remote } = publishingCall(leg);
   if (account === null) return;
   const real = { network, accountId: account.id };
   const taken = [{}, { remote: remote ?? {} }].flatMap(
     (known) => quotaFor(services, post.draft, network, known)?.kind ?? [],
   );
   for (const kind of new Set(taken))
-    await services.stores.networkAccounts.returnQuota(real, kind, key);
+    await services.stores.networkAccounts.returnQuota(real, kind, legKeyOf(leg));
 }
 
 /**
@@ -129,15 +129,15 @@ async function returnQuota({ services, post, hand }: LegRun): Promise<void> {
  */
 async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
   const { post, postEtag: etag } = run;
-  const leg = await run.hand.written();
+  const leg = await run.claim.written();
   return post.draft.networks.length === 1 ? { post, etag, legs: [leg] } : undefined;
 }
 
 /** Counts and logs how the call that publishes ended. */
-function reportLeg({ services, ref, post, hand: { leg } }: LegRun, end: CallEnd): void {
+function reportLeg({ run: { services, ref, post }, leg }: LegWork, end: CallEnd): void {
   const { clock, log, work } = services;
   const { network, account } = leg;
-  const [{ attempts: attempt }] = leg.calls;
+  const { attempts: attempt } = publishingCall(leg);
   const fields = { postId: ref.postId, network, account: account?.id ?? null, attempt };
   const outcome = end.kind === "done" ? "published" : end.failure.code;
   work.metrics.count("legs.ended", { network, outcome });
@@ -154,43 +154,46 @@ function reportLeg({ services, ref, post, hand: { leg } }: LegRun, end: CallEnd)
 }
 
 /** Logs how a call that follows ended. */
-function reportCall({ services: { log }, ref, hand }: LegRun, call: Call, end: CallEnd): void {
+function reportCall({ run, leg }: LegWork, call: Call, end: CallEnd): void {
+  const { log } = run.services;
   const { kind, attempts: attempt } = call;
-  const fields = { postId: ref.postId, network: hand.leg.network, kind, attempt };
+  const fields = { postId: run.ref.postId, network: leg.network, kind, attempt };
   if (end.kind === "done") return log.info("call made", fields);
   const { code: reason, networkCode, note = null } = end.failure;
   log.info("call failed", { ...fields, reason, networkCode, note });
 }
 
 /** Ends the current call, and its leg if it is the call that publishes. */
-async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
+async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
+  const { run, leg, account } = work;
   const { services, ref, post } = run;
   const known = await lastKnown(run);
-  const { leg, call } = run.hand;
+  const call = callOf(leg);
   const end = asKnown(call, asked);
   const publishes = call.kind === "publish";
   if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
-  if (publishes && end.kind === "failed") await returnQuota(run);
+  if (publishes && end.kind === "failed") await returnQuota(work);
   const at = services.clock.now().toISOString();
   const operation = endOperation({ ref, post, leg, end, stored: known });
   if (!(await commitPost(services, operation, "worker"))) {
     const fields = { postId: ref.postId, network: leg.network, kind: call.kind };
     return services.log.warn("call was ended by another worker", fields);
   }
-  if (publishes) reportLeg(run, end);
-  else reportCall(run, call, end);
+  if (publishes) reportLeg(work, end);
+  else reportCall(work, call, end);
   const [step, done] = TIMELINE[call.kind];
   if (end.kind === "done") run.timeline.record({ step, at, outcome: done, note: end.url });
   else {
     const { code: outcome, networkCode, note = null } = end.failure;
     run.timeline.record({ step, at, outcome, networkCode, note });
   }
-  if (publishes && end.kind === "done")
-    await recordUse(services.connections, run.hand.attached.connection);
+  if (publishes && end.kind === "done" && account !== undefined)
+    await recordUse(services.connections, account.connection);
 }
 
 /** Counts and logs what a leg waits for. `failure` is absent when nothing failed. */
-function reportWait({ services, hand: { leg } }: LegRun, call: Call, failure?: LegFailure): void {
+function reportWait({ services }: LegRun, leg: Leg, failure?: LegFailure): void {
+  const call = callOf(leg);
   const { network, notBefore: until } = leg;
   const { code: reason, networkCode = null } = failure ?? {};
   const { log, work } = services;
@@ -203,24 +206,25 @@ function reportWait({ services, hand: { leg } }: LegRun, call: Call, failure?: L
 }
 
 /** Gives the leg back until its time, and sends a hint. If the hint is lost, the sweep finds the leg. */
-async function wait(run: LegRun, asked: Wait): Promise<void> {
-  const { services, ref, hand } = run;
-  const { leg: taken, before } = hand;
+async function postpone(work: LegWork, asked: Wait): Promise<void> {
+  const { run, leg: taken } = work;
+  const { services, ref, claim } = run;
+  const { before } = claim;
   const { retrySeconds } = services.config.publishing;
   const schedule = { before, now: services.clock.now(), retrySeconds, random: Math.random() };
   const leg = waiting(taken, asked, schedule);
   const failure = "failure" in asked ? asked.failure : undefined;
   if (leg === undefined) {
     invariant(failure !== undefined, "a leg waits for too long, and nothing failed");
-    return endCall(run, { kind: "failed", failure });
+    return endCall(work, { kind: "failed", failure });
   }
-  if (!(await hand.save(() => leg))) return hand.giveBack();
+  if (!(await claim.write(leg))) return claim.giveBack();
   const { network, notBefore } = leg;
   const call = callOf(leg);
   run.timeline.record({ step: "leg_waiting", outcome: call.state, note: `until ${notBefore}` });
   // An early look-up is no failure.
   const isCounted = call.retries > callOf(taken).retries;
-  reportWait(run, call, isCounted ? failure : undefined);
+  reportWait(run, leg, isCounted ? failure : undefined);
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 
@@ -230,10 +234,10 @@ export async function applyStep(run: LegRun, step: Step): Promise<void> {
     case "continue":
       return;
     case "wait":
-      return wait(run, step);
+      return postpone(step.work, step.wait);
     case "end":
-      return endCall(run, step.end);
+      return endCall(step.work, step.end);
     case "lost":
-      return run.hand.giveBack();
+      return run.claim.giveBack();
   }
 }

@@ -4,7 +4,8 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
-import { failed, GO_ON, CLAIM_LOST, plain, type Step } from "./call-work.ts";
+import { callOf, legKeyOf } from "../leg.ts";
+import { type CallWork, CLAIM_LOST, failed, goOn, plain, type Step, waitFor } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, type LegRun } from "./leg-run.ts";
 
@@ -20,18 +21,18 @@ const STALE_SHARE = 0.6;
  * worker may be dead and will call no leg, so this leg also gets a hint for the lease's end.
  */
 export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
-  const { services, ref, hand } = run;
-  const { network } = hand.leg;
-  const [{ key: legKey }] = hand.leg.calls;
+  const { services, ref, claim } = run;
+  const { network } = claim.leg;
+  const legKey = legKeyOf(claim.leg);
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const leaseMs = services.config.publishing.leaseSeconds * 1000;
   const until = new Date(now.getTime() + leaseMs).toISOString();
   const leg = { legKey, ref: { platformId, profileId, postId } };
   // Until there is an answer, it is unknown whether the account was taken.
-  hand.accountLease = leaseUntil(account, legKey, until);
+  claim.accountLease = leaseUntil(account, legKey, until);
   const taken = await services.stores.accountQueues.take(account, leg, { now, until });
-  hand.accountLease = taken.kind === "taken" ? taken.lease : null;
+  claim.accountLease = taken.kind === "taken" ? taken.lease : null;
   if (taken.kind === "taken") return true;
   if (Date.parse(taken.heldUntil) - now.getTime() < leaseMs * STALE_SHARE)
     await hint(services, ref, { networks: [network], startAt: taken.heldUntil });
@@ -40,30 +41,32 @@ export async function takeAccount(run: LegRun, account: NetworkAccount): Promise
 
 /** Gives the account to the next leg in its queue. */
 export async function releaseAccount(run: LegRun): Promise<void> {
-  const { services, hand } = run;
-  const { accountLease } = hand;
+  const { services, claim } = run;
+  const { accountLease } = claim;
   if (accountLease === null) return;
-  hand.accountLease = null;
+  claim.accountLease = null;
   const { accountQueues } = services.stores;
   await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
 /** Passes on an account that was handed to a leg which has ended. */
 export async function passOnAccount(run: LegRun): Promise<void> {
-  const { network, account } = run.hand.leg;
-  const [{ key }] = run.hand.leg.calls;
+  const { leg } = run.claim;
+  const { network, account } = leg;
   if (account === null) return;
   const { accountQueues } = run.services.stores;
   const accountRef = { network, accountId: account.id };
-  await callNext(run, (now, handOver) => accountQueues.releaseOf(accountRef, key, now, handOver));
+  await callNext(run, (now, handOver) =>
+    accountQueues.releaseOf(accountRef, legKeyOf(leg), now, handOver),
+  );
 }
 
 /** Releases an account, repeatedly if needed, and hints the leg that has it next. */
 async function callNext(
-  { services, ref, hand }: LegRun,
+  { services, ref, claim }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
-  const { network } = hand.leg;
+  const { network } = claim.leg;
   const { log, clock } = services;
   const handOver: HandOver = {};
   await giveBack({ log, what: "an account", fields: { postId: ref.postId, network } }, async () => {
@@ -76,22 +79,23 @@ async function callNext(
  * Moves the leg to the account that is linked now. What was prepared for another account is dropped, and a call that
  * may have been made there can't be looked up any more.
  */
-export async function followAccount(run: LegRun, linked: Connection): Promise<Step> {
+export async function followAccount(work: CallWork, linked: Connection): Promise<Step> {
+  const { run } = work;
   const account = accountOf(linked);
-  if (run.hand.accountLease?.account.accountId === account.accountId) return GO_ON;
-  const { leg, call } = run.hand;
-  const { sentAt, resend } = call;
-  if (sentAt !== null && !resend) return failed(plain("outcome_unknown", "account_replaced"));
-  const moved = movedTo(leg, linked, firstRemote(run, run.services.clock.now()));
-  if (!(await run.hand.save(() => moved))) return CLAIM_LOST;
+  if (run.claim.accountLease?.account.accountId === account.accountId) return goOn(work);
+  const { sentAt, resend } = callOf(work.leg);
+  if (sentAt !== null && !resend) return failed(work, plain("outcome_unknown", "account_replaced"));
+  const leg = movedTo(work.leg, linked, firstRemote(run, run.services.clock.now()));
+  if (!(await run.claim.save(leg))) return CLAIM_LOST;
+  const moved = { ...work, leg };
   await releaseAccount(run);
-  if (await takeAccount(run, account)) return GO_ON;
-  return { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS };
+  if (await takeAccount(run, account)) return goOn(moved);
+  return waitFor(moved, { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS });
 }
 
 /** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
-export async function openLinked({ services, ref, hand }: LegRun) {
-  const { network } = hand.leg;
+export async function openLinked({ services, ref, claim }: LegRun) {
+  const { network } = claim.leg;
   const opened = await openConnection(services.connections, { ...ref, network });
   if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
   return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;

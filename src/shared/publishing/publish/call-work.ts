@@ -1,30 +1,77 @@
 import { blamed, type Connection } from "../../connections/connections.ts";
 import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
+import { isStorable } from "../../networks/contract/bounded.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import type { LegToPublish, Network } from "../../networks/contract/network.ts";
-import type {
-  Done,
-  FollowUpLookUp,
-  FollowUpOutcome,
-  LegFailure,
-} from "../../networks/contract/outcome.ts";
+import type { Network } from "../../networks/contract/network.ts";
+import type { Finding, LegFailure, Outcome } from "../../networks/contract/outcome.ts";
+import type { LegToPublish } from "../../networks/contract/visible-call.ts";
+import { invariant } from "../../runtime/errors.ts";
 import type { Call, CallEnd, Wait } from "../call.ts";
+import { callOf, type Leg, publishingCall, withCall } from "../leg.ts";
 import { legDraft } from "../post.ts";
 import type { LegRun } from "./leg-run.ts";
 
-/** The result of a phase of a call. Only `applyStep` writes it. */
+/** The account that a leg is worked on for. */
+interface LegAccount {
+  readonly connection: Connection;
+  readonly credentials: NetworkData;
+}
+
+/** A worker's work on a leg, as far as it has come. */
+export interface LegWork {
+  readonly run: LegRun;
+  /** The leg as the phases have made it. It is written with a marker, or by what ends or postpones the call. */
+  readonly leg: Leg;
+  /** The account that is linked now, once it is usable. */
+  readonly account?: LegAccount;
+}
+
+/** A worker's work on one call. */
+export interface CallWork extends LegWork {
+  readonly network: Network;
+  readonly kind: CallKind;
+  /** The call as it was before its marker was written. Absent until then. */
+  readonly unsent?: Call;
+}
+
+/** The steps of a network's call, with what they are given. */
+export interface BoundCall {
+  readonly perform: () => Promise<Outcome>;
+  readonly find: () => Promise<Finding>;
+  readonly canTell: boolean;
+}
+
+/** What differs between the kinds of calls. `leg-times.ts` has their times, and `problems.ts` their words. */
+export interface CallKind {
+  /** Checks, or follows, the account that is linked now. */
+  attach(work: CallWork, linked: Connection): Promise<Step> | Step;
+  /** Phases before the marker. They may be repeated, and nobody can see their effect. */
+  readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
+  /** Returns the network's call with what it is given. */
+  bind(work: CallWork): BoundCall;
+  /** Whether the answer to a repeat says all about the calls before it, so that it counts as it is. */
+  readonly isIdempotent: boolean;
+  /** Whether a refusal that allows a repeat counts where nothing can be looked up. */
+  readonly repeatsUntold: boolean;
+}
+
+/** The result of a phase of a call: more work, or what `applyStep` writes. */
 export type Step =
-  | { readonly kind: "continue" }
-  | Wait
-  | { readonly kind: "end"; readonly end: CallEnd }
+  | { readonly kind: "continue"; readonly work: CallWork }
+  | { readonly kind: "wait"; readonly work: LegWork; readonly wait: Wait }
+  | { readonly kind: "end"; readonly work: LegWork; readonly end: CallEnd }
   /** Another process has changed the leg. */
   | { readonly kind: "lost" };
 
-export const GO_ON: Step = { kind: "continue" };
 export const CLAIM_LOST: Step = { kind: "lost" };
 
-export const failed = (failure: LegFailure): Step => ({
+export const goOn = (work: CallWork): Step => ({ kind: "continue", work });
+
+export const waitFor = (work: LegWork, wait: Wait): Step => ({ kind: "wait", work, wait });
+
+export const failed = (work: LegWork, failure: LegFailure): Step => ({
   kind: "end",
+  work,
   end: { kind: "failed", failure },
 });
 
@@ -34,51 +81,29 @@ export const plain = (code: LegFailure["code"], networkCode: string | null = nul
   networkCode,
 });
 
-/** A worker's work on one call. */
-export interface CallWork {
-  readonly run: LegRun;
-  readonly network: Network;
-  readonly how: CallKind;
-  /** The call as it was before its marker was written. Absent until then. */
-  unsent?: Call;
+/** Returns the work with another state of the call under way. */
+export function withCallOf(work: CallWork, change: (call: Call) => Call): CallWork {
+  return { ...work, leg: withCall(work.leg, change(callOf(work.leg))) };
 }
 
-/** The result of a look-up. `isUncertain`: a call that was made may still have an effect, now or later. */
-export type Found =
-  | Exclude<FollowUpLookUp, Uncertain>
-  | (Extract<FollowUpLookUp, Uncertain> & { readonly isUncertain?: boolean });
-
-interface Uncertain {
-  readonly kind: "may_perform" | "rejected";
+/** Returns the work with what the network wants to know again; undefined if no row can hold it. */
+export function withRemote(work: CallWork, remote: NetworkData): CallWork | undefined {
+  return isStorable(remote) ? withCallOf(work, (call) => ({ ...call, remote })) : undefined;
 }
 
-/** The result of the visible call. `state` is what the network has to be told again. */
-export type Made =
-  | Done
-  | (Exclude<FollowUpOutcome, Done> & {
-      readonly state?: NetworkData;
-      readonly isPoll?: true;
-    });
-
-/** The differences between the kinds of calls. */
-export interface CallKind {
-  /** Checks, or follows, the account that is linked now. */
-  attach(work: CallWork, linked: Connection): Promise<Step> | Step;
-  /** Finds out whether an earlier call had its effect. Changes nothing. */
-  lookUp(work: CallWork): Promise<Found>;
-  /** Steps before the marker. They may be repeated, and nobody can see their effect. */
-  readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
-  perform(work: CallWork): Promise<Made>;
+export function accountOfWork({ account }: LegWork): LegAccount {
+  invariant(account !== undefined, "a call has no account");
+  return account;
 }
 
-/** Returns what the network needs to publish the leg to its account, or to look it up there. */
-export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
-  const { leg } = run.hand;
-  const [publishing] = leg.calls;
-  const { connection, credentials } = run.hand.attached;
-  // `sentAt` is the mark as it is stored: until `perform` that of the first call of unknown outcome, although the look-up
-  // may have found by now that it had no effect. `isUnpublished` goes by what is known before this call's own mark.
-  const [{ sentAt }] = run.hand.stored.leg.calls;
+/** Returns what the network needs to publish the leg to its account, or to look for it there. */
+export function toPublish(work: CallWork): LegToPublish {
+  const { run, network, leg, unsent } = work;
+  const publishing = publishingCall(leg);
+  const { connection, credentials } = accountOfWork(work);
+  // `sentAt` is the mark as it is stored: until `perform` that of the first call of unknown outcome, although it may be
+  // known by now that this had no effect. `isUnpublished` goes by what is known before this call's own mark.
+  const { sentAt } = publishingCall(run.claim.leg);
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
     key: publishing.key,
@@ -94,18 +119,19 @@ export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
 }
 
 /** Returns the end of a call that the network refused, possibly because of its account. */
-export async function refused({ run }: CallWork, failure: LegFailure): Promise<Step> {
+export async function refused(work: CallWork, failure: LegFailure): Promise<Step> {
   // A permission that later calls alone need says nothing of the account.
-  const isOwn = failure.code === "permission_missing" && run.hand.call.kind !== "publish";
-  if (isOwn) return failed(failure);
-  return failed(await blamed(run.services.connections, run.hand.attached.connection, failure));
+  const isOwn = failure.code === "permission_missing" && callOf(work.leg).kind !== "publish";
+  if (isOwn) return failed(work, failure);
+  const { connection } = accountOfWork(work);
+  return failed(work, await blamed(work.run.services.connections, connection, failure));
 }
 
 /** Returns the step after something that was certainly not done, but may succeed later. */
-export const tryLater = ({
-  failure,
-  retryAfterSeconds: seconds,
-}: {
-  readonly failure: LegFailure;
-  readonly retryAfterSeconds?: number;
-}): Step => ({ kind: "wait", waitsFor: "attempt", failure, seconds });
+export const tryLater = (
+  work: LegWork,
+  {
+    failure,
+    retryAfterSeconds: seconds,
+  }: { readonly failure: LegFailure; readonly retryAfterSeconds?: number },
+): Step => waitFor(work, { kind: "wait", waitsFor: "attempt", failure, seconds });

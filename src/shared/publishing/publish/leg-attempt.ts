@@ -1,5 +1,5 @@
 import type { Connection } from "../../connections/connections.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
+import { boundedWait } from "../../networks/contract/bounded.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
@@ -19,8 +19,9 @@ import { toLegWarnings } from "../problems.ts";
  * claim (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
  */
 
+/** Returns the time in so many seconds, which a network may have named. */
 const after = (now: Date, seconds: number) =>
-  new Date(now.getTime() + seconds * 1000).toISOString();
+  new Date(now.getTime() + boundedWait(seconds) * 1000).toISOString();
 
 interface Claim {
   readonly id: string;
@@ -52,7 +53,7 @@ export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
 }
 
 /** Returns the leg on the account that is linked now. `remote` is what the network chose again for that account. */
-export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null): Leg {
+export function movedTo(leg: Leg, linked: Connection, remote: Call["remote"]): Leg {
   const moved = withCall(leg, { ...callOf(leg), remote });
   return { ...moved, connectionId: linked.id, account: accountOn(linked) };
 }

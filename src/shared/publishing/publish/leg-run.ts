@@ -1,12 +1,14 @@
 import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/connections.ts";
+import { isStorable } from "../../networks/contract/bounded.ts";
 import type { MediaFile } from "../../networks/contract/media.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable } from "../../networks/lookup.ts";
+import { invariant } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { currentCall } from "../leg.ts";
+import { currentCall, publishingCall } from "../leg.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
-import { LegInHand } from "./leg-in-hand.ts";
+import { ClaimedLeg } from "./claimed-leg.ts";
 import { createTimelineRecorder, type TimelineRecorder } from "./timeline-recorder.ts";
 
 /** One worker's work on one leg, from the claim to its end. */
@@ -16,7 +18,7 @@ export interface LegRun {
   readonly post: Post;
   /** The version of the post's row when the work began. */
   readonly postEtag: string;
-  readonly hand: LegInHand;
+  readonly claim: ClaimedLeg;
   /** The files that the tools have opened. */
   readonly files: OpenedFiles;
   readonly tools: NetworkTools;
@@ -33,8 +35,8 @@ export function beginRun(
   { post, etag: postEtag }: PostToPublish,
 ): LegRun {
   const { network } = stored.leg;
-  const hand = new LegInHand(services, ref, stored);
-  const attempt = () => (currentCall(hand.leg) ?? hand.leg.calls[0]).attempts;
+  const claim = new ClaimedLeg(services, ref, stored);
+  const attempt = () => (currentCall(claim.leg) ?? publishingCall(claim.leg)).attempts;
   const timeline = createTimelineRecorder(network, attempt, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
   const files = keepingOpened(createNetworkTools(services.connections, network, limits));
@@ -43,7 +45,7 @@ export function beginRun(
     ref,
     post,
     postEtag,
-    hand,
+    claim,
     timeline,
     files,
     tools: timeline.tools(files.tools),
@@ -52,14 +54,16 @@ export function beginRun(
 }
 
 /** Returns what the network chooses once for the leg, such as a key of the post; null if that is nothing. */
-export function firstRemote({ services, hand: { leg } }: LegRun, now: Date) {
-  const [{ key }] = leg.calls;
-  return findAvailable(leg.network, services.config.networkApps)?.begin({ key, now }) ?? null;
+export function firstRemote({ services, claim: { leg } }: LegRun, now: Date) {
+  const { key } = publishingCall(leg);
+  const begun = findAvailable(leg.network, services.config.networkApps)?.begin({ key, now });
+  invariant(begun === undefined || isStorable(begun), "what a leg begins with is too large");
+  return begun ?? null;
 }
 
 /** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
-export function timeSuffices({ services, hand, callsEndAt }: LegRun): boolean {
-  const leaseMs = Date.parse(hand.leg.leaseUntil ?? "") - services.clock.now().getTime();
+export function timeSuffices({ services, claim, callsEndAt }: LegRun): boolean {
+  const leaseMs = Date.parse(claim.leg.leaseUntil ?? "") - services.clock.now().getTime();
   const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
   return leftMs > services.config.publishing.networkTimeoutMs;
 }

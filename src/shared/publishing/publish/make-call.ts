@@ -1,85 +1,120 @@
 import { blamed, freshCredentials } from "../../connections/connections.ts";
-import type { Network } from "../../networks/contract/network.ts";
+import type { Outcome } from "../../networks/contract/outcome.ts";
+import { TOO_LARGE } from "../../networks/contract/bounded.ts";
 import { findAvailable } from "../../networks/lookup.ts";
-import { absentCall, type CallName, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
-import { isBeingRemoved, withCall } from "../leg.ts";
+import {
+  absentCall,
+  type CallRefusal,
+  CRASHES_MAX,
+  refusedCall,
+  sentCall,
+  unsentCall,
+} from "../call.ts";
+import { lastLookSeconds } from "../leg-times.ts";
+import { callOf, isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
-import { failed, GO_ON, CLAIM_LOST, plain, refused, tryLater } from "./call-work.ts";
-import type { CallKind, CallWork, Step } from "./call-work.ts";
-import { laterCall } from "./later-call.ts";
+import { CALL_KINDS } from "./call-kinds.ts";
+import { CLAIM_LOST, failed, goOn, plain, refused, tryLater } from "./call-work.ts";
+import {
+  type CallWork,
+  type LegWork,
+  type Step,
+  waitFor,
+  withCallOf,
+  withRemote,
+} from "./call-work.ts";
 import { timeSuffices, type LegRun } from "./leg-run.ts";
-import { publication } from "./publication.ts";
+import { returnUnusedQuota } from "./prepare.ts";
+import { afterRefusal, shownInSeconds } from "./refusal.ts";
 
 /*
- * Makes the call of a claimed leg, as far as possible now: attach the account, look up an earlier call of unknown
- * outcome, prepare, mark, perform. Each phase returns a step, and only `applyStep` writes it. `publication.ts` and
- * `later-call.ts` have the differences between the kinds of calls.
+ * Makes the call of a claimed leg, as far as possible now: attach the account, find out what became of an earlier call,
+ * prepare, mark, perform, and check a refusal. Each phase returns more work or what is to be written, and only `applyStep`
+ * writes it. `call-kinds.ts` has what differs between the kinds of calls.
  */
+
+type Refusal = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 
 /** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
-  const { run, how } = work;
+  const { run, kind } = work;
   const opened = await openLinked(run);
-  if (typeof opened === "string") return failed(plain(opened));
-  const step = await how.attach(work, opened.connection);
+  if (typeof opened === "string") return failed(work, plain(opened));
+  const step = await kind.attach(work, opened.connection);
   if (step.kind !== "continue") return step;
-  const { services } = run;
-  const fresh = await freshCredentials(services.connections, opened.connection, opened);
+  const { connections } = run.services;
+  const fresh = await freshCredentials(connections, opened.connection, opened);
   switch (fresh.kind) {
     case "usable":
-      run.hand.attach(fresh);
-      return GO_ON;
+      return goOn({ ...step.work, account: fresh });
     case "rejected":
-      return failed(await blamed(services.connections, opened.connection, fresh.failure));
+      return failed(step.work, await blamed(connections, opened.connection, fresh.failure));
     case "try_later": {
-      const { sentAt } = run.hand.call;
+      const waitsFor = callOf(step.work.leg).sentAt === null ? "attempt" : "look";
       const { failure, retryAfterSeconds: seconds } = fresh;
-      return { kind: "wait", waitsFor: sentAt === null ? "attempt" : "look", failure, seconds };
+      return waitFor(step.work, { kind: "wait", waitsFor, failure, seconds });
     }
   }
 }
 
-/** Looks up an earlier call of unknown outcome. The call is never made again without that. */
-async function lookUpEarlier(work: CallWork): Promise<Step> {
-  const { run, how } = work;
-  const { call } = run.hand;
-  if (call.sentAt === null) return GO_ON;
-  const found = await how.lookUp(work);
+/**
+ * Reports whether a finding covers the latest call: there was only one, or enough time has passed for its effect to
+ * show.
+ */
+function coversLatestCall({ run, leg }: CallWork): boolean {
+  const { calledAt, sentAt } = callOf(leg);
+  return calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
+}
+
+/** Returns for how long the outcome of the call under way has been unknown. */
+function unknownMs({ run, leg }: LegWork): number {
+  return run.services.clock.now().getTime() - Date.parse(callOf(leg).sentAt ?? "");
+}
+
+/** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
+async function findEarlier(work: CallWork): Promise<Step> {
+  const { kind, leg } = work;
+  const { sentAt, resend, refusal } = callOf(leg);
+  if (sentAt === null) return goOn(work);
+  const seen = await kind.bind(work).find();
+  const { repeatsUntold } = kind;
+  const found =
+    refusal === null
+      ? seen
+      : afterRefusal(refusal, seen, { ageMs: unknownMs(work), repeatsUntold });
+  const known = coversLatestCall(work) ? withCallOf(work, absentCall) : work;
   switch (found.kind) {
     case "done":
-      return { kind: "end", end: found };
-    case "may_perform":
-      if (found.isUncertain !== true) run.hand.note(absentCall);
-      return goOnIfRetriesLeft(run, found.failure);
-    case "ask_again": {
+      return { kind: "end", work, end: found };
+    case "absent":
+      return goOnIfRetriesLeft(known, found.failure);
+    case "repeatable":
+      return goOnIfRetriesLeft(kind.isIdempotent ? known : work);
+    case "not_yet": {
       const { failure, pollAfterSeconds: seconds, isPoll } = found;
-      return { kind: "wait", waitsFor: "look", failure, seconds, isPoll };
+      return waitFor(work, { kind: "wait", waitsFor: "look", failure, seconds, isPoll });
     }
     case "unknowable":
-      return call.resend ? GO_ON : failed(found.failure);
-    case "rejected":
-      if (found.isUncertain !== true) run.hand.note(absentCall);
-      return refused(work, found.failure);
+      return resend ? goOn(work) : failed(work, found.failure);
+    case "refused":
+      return refused(known, found.failure);
   }
 }
 
 /** Continues with the call. If publishing has used up its retries, it waits or ends as after the last of them. */
-function goOnIfRetriesLeft(
-  { services, hand }: LegRun,
-  failure = plain("network_unavailable"),
-): Step {
-  const { call } = hand;
-  const { retrySeconds } = services.config.publishing;
-  const isUsedUp = call.kind === "publish" && call.retries > retrySeconds.length;
-  return isUsedUp ? tryLater({ failure }) : GO_ON;
+function goOnIfRetriesLeft(work: CallWork, failure = plain("network_unavailable")): Step {
+  const { kind, retries } = callOf(work.leg);
+  const { retrySeconds } = work.run.services.config.publishing;
+  const isUsedUp = kind === "publish" && retries > retrySeconds.length;
+  return isUsedUp ? tryLater(work, { failure }) : goOn(work);
 }
 
 /** Returns the step when no call can be made in the time that is left. Stopping a process uses up nothing. */
-function noTime({ services }: LegRun): Step {
-  if (services.work.stop.endsAt !== undefined)
-    return { kind: "wait", waitsFor: "turn", seconds: 0 };
+function noTime(work: CallWork): Step {
+  if (work.run.services.work.stop.endsAt !== undefined)
+    return waitFor(work, { kind: "wait", waitsFor: "turn", seconds: 0 });
   const failure = plain("network_unavailable", "lease_too_short");
-  return tryLater({ failure, retryAfterSeconds: 0 });
+  return tryLater(work, { failure, retryAfterSeconds: 0 });
 }
 
 /**
@@ -89,66 +124,107 @@ function noTime({ services }: LegRun): Step {
  */
 async function mark(work: CallWork): Promise<Step> {
   const { run } = work;
-  const { leg, call: unsent } = run.hand;
+  const unsent = callOf(work.leg);
   // Nothing is written below a post that is to be removed.
-  if (unsent.kind === "comment" && isBeingRemoved(leg)) return failed(plain("canceled"));
-  if (!timeSuffices(run)) return noTime(run);
-  const sent = sentCall(unsent, run.services.clock.now());
-  if (!(await run.hand.save(() => withCall(leg, sent)))) return CLAIM_LOST;
-  work.unsent = unsent;
-  if (timeSuffices(run)) return GO_ON;
+  if (unsent.kind === "comment" && isBeingRemoved(work.leg)) return failed(work, plain("canceled"));
+  if (!timeSuffices(run)) return noTime(work);
+  const leg = withCall(work.leg, sentCall(unsent, run.services.clock.now()));
+  if (!(await run.claim.save(leg))) return CLAIM_LOST;
+  const sent = { ...work, leg, unsent };
+  if (timeSuffices(run)) return goOn(sent);
   // Writing the marker took long.
-  run.hand.note((call) => unsentCall(call, unsent));
-  return noTime(run);
+  return noTime(notMade(sent));
+}
+
+/** Returns the work on a marked call that was certainly not made. */
+function notMade({ unsent, ...work }: CallWork): CallWork {
+  return unsent === undefined ? work : withCallOf(work, (call) => unsentCall(call, unsent));
 }
 
 async function perform(work: CallWork): Promise<Step> {
-  const { run, how, unsent } = work;
-  logSent(run);
-  const made = await how.perform(work);
-  if (made.kind === "done") return { kind: "end", end: made };
-  const { failure, state, isPoll } = made;
-  if (state !== undefined) run.hand.note((call) => ({ ...call, remote: state }));
-  if (made.kind === "in_doubt")
-    return { kind: "wait", waitsFor: "look", failure, seconds: made.pollAfterSeconds, isPoll };
-  // Certainly not made.
-  if (unsent !== undefined) run.hand.note((call) => unsentCall(call, unsent));
-  return made.kind === "rejected" ? refused(work, failure) : tryLater(made);
+  logSent(work);
+  const outcome = await work.kind.bind(work).perform();
+  switch (outcome.kind) {
+    case "done":
+      return { kind: "end", work, end: outcome };
+    case "unknown": {
+      const { failure, remote, pollAfterSeconds: seconds, isPoll } = outcome;
+      const noted = remote === undefined ? work : (withRemote(work, remote) ?? work);
+      return waitFor(noted, { kind: "wait", waitsFor: "look", failure, seconds, isPoll });
+    }
+    case "rejected":
+    case "try_later":
+    case "prepare_again":
+      return outcome.isProof === true || work.kind.isIdempotent
+        ? takeRefusal(work, outcome)
+        : checkRefusal(work, outcome);
+  }
 }
 
-function logSent({ services: { log }, hand: { leg, call } }: LegRun): void {
+/** Asks the network what became of a call that it has refused. While it can't tell, the refusal is stored. */
+async function checkRefusal(work: CallWork, refusal: Refusal): Promise<Step> {
+  const { kind, failure } = refusal;
+  const made = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
+  const noted = withCallOf(work, (call) => refusedCall(call, refusal, made));
+  const call = work.kind.bind(noted);
+  const found = call.canTell ? await call.find() : ({ kind: "unknowable" } as const);
+  if (found.kind === "done") return { kind: "end", work: noted, end: found };
+  const unknown = { ...failure, code: "outcome_unknown" } as const;
+  if (found.kind === "unknowable" && kind !== "rejected" && !work.kind.repeatsUntold)
+    return failed(noted, unknown);
+  const seconds = found.kind === "unknowable" ? undefined : shownInSeconds(found, unknownMs(noted));
+  return seconds === undefined
+    ? takeRefusal(work, refusal)
+    : waitFor(noted, { kind: "wait", waitsFor: "look", failure: unknown, seconds });
+}
+
+/** Returns the step after a refusal that counts. */
+async function takeRefusal(marked: CallWork, refusal: Refusal): Promise<Step> {
+  const { failure } = refusal;
+  const work = notMade(marked);
+  if (refusal.kind === "rejected") return refused(work, failure);
+  if (refusal.kind === "try_later") return tryLater(work, refusal);
+  const { remote, pollAfterSeconds: retryAfterSeconds } = refusal;
+  await returnUnusedQuota(work, remote);
+  // The check accepted what the network refused, so our rule differs from the network's.
+  const { rule: fact } = failure;
+  if (fact !== undefined)
+    work.run.services.log.warn("network.fact_doubtful", { network: work.network.name, fact });
+  const again = withRemote(work, remote);
+  return again === undefined
+    ? tryLater(work, { failure: TOO_LARGE })
+    : tryLater(again, { failure, retryAfterSeconds });
+}
+
+function logSent({ run: { services }, leg }: LegWork): void {
+  const { kind, attempts: attempt } = callOf(leg);
   const { network } = leg;
-  const { kind, attempts: attempt } = call;
-  if (kind === "publish") log.info("leg sent", { network, attempt });
-  else log.info("call sent", { network, kind });
+  if (kind === "publish") services.log.info("leg sent", { network, attempt });
+  else services.log.info("call sent", { network, kind });
 }
 
-function giveUp({ services, ref, hand }: LegRun): Step {
-  const { network } = hand.leg;
-  const fields = { event: "leg_given_up", postId: ref.postId, network };
-  services.log.error("leg given up after crashes", fields);
-  return failed(plain("internal_error"));
-}
-
-/** Returns how a network makes a call of this kind; undefined where it lacks it. */
-function howToMake({ calls }: Network, kind: CallName): CallKind | undefined {
-  if (kind === "publish") return publication;
-  const later = calls[kind];
-  return later && laterCall(later);
+function giveUp(work: LegWork): Step {
+  const { run, leg } = work;
+  const fields = { event: "leg_given_up", postId: run.ref.postId, network: leg.network };
+  run.services.log.error("leg given up after crashes", fields);
+  return failed(work, plain("internal_error"));
 }
 
 /** Makes the next call of a claimed leg. Returns how it ended, or what it waits for. */
 export async function makeCall(run: LegRun): Promise<Step> {
-  const { leg, call } = run.hand;
+  const { leg } = run.claim;
+  const call = callOf(leg);
   const network = findAvailable(leg.network, run.services.config.networkApps);
-  if (network === undefined) return failed(plain("app_misconfigured"));
-  const how = howToMake(network, call.kind);
-  if (how === undefined) return failed(plain("feature_unsupported"));
-  if (call.crashes >= CRASHES_MAX) return giveUp(run);
-  const work: CallWork = { run, network, how };
-  for (const phase of [attach, lookUpEarlier, ...how.prepare, mark, perform]) {
+  if (network === undefined) return failed({ run, leg }, plain("app_misconfigured"));
+  if (network.calls[call.kind] === undefined)
+    return failed({ run, leg }, plain("feature_unsupported"));
+  if (call.crashes >= CRASHES_MAX) return giveUp({ run, leg });
+  const kind = CALL_KINDS[call.kind];
+  let work: CallWork = { run, leg, network, kind };
+  for (const phase of [attach, findEarlier, ...kind.prepare, mark, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
+    work = step.work;
   }
   throw new Error("a call went past its last phase");
 }

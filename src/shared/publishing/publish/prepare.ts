@@ -1,27 +1,30 @@
+import { TOO_LARGE } from "../../networks/contract/bounded.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
 import { breach, type Problem } from "../../networks/contract/rules.ts";
-import type { PrepareOutcome } from "../../networks/contract/outcome.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
 import type { Network } from "../../networks/contract/network.ts";
+import type { LegFailure, PrepareOutcome } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
-import { callOf } from "../leg.ts";
+import { callOf, legKeyOf, publishingCall } from "../leg.ts";
 import { nextPollSeconds } from "../leg-times.ts";
 import { legDraft } from "../post.ts";
 import {
+  accountOfWork,
   type CallWork,
+  failed,
+  goOn,
+  plain,
   refused,
+  type Step,
   toPublish,
   tryLater,
-  failed,
-  GO_ON,
-  plain,
-  type Step,
+  waitFor,
+  withRemote,
 } from "./call-work.ts";
 import { withWarnings } from "./leg-attempt.ts";
-import type { LegRun } from "./leg-run.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
@@ -30,46 +33,48 @@ const PROCESSING_MS_MAX = 60 * 60 * 1000;
 const DUPLICATE_SECONDS = 5;
 
 /** Claims the account's text for a leg before anything is sent. May be repeated. */
-export async function claimOwnText({ run }: CallWork): Promise<Step> {
-  const { services, ref, post, hand } = run;
-  const { network } = hand.leg;
-  const [{ key: legKey }] = hand.leg.calls;
+export async function claimOwnText(work: CallWork): Promise<Step> {
+  const { services, ref, post } = work.run;
+  const { network } = work.leg;
+  const legKey = legKeyOf(work.leg);
   const hash = textHash(legDraft(post.draft, network).text);
-  if (hash === undefined) return GO_ON;
-  const account = accountOf(run.hand.attached.connection);
+  if (hash === undefined) return goOn(work);
+  const account = accountOf(accountOfWork(work).connection);
   const { kind } = await claimText(services, account, hash, { ref, legKey });
   const failure = plain("duplicate_content");
-  if (kind === "pending")
-    return { kind: "wait", waitsFor: "attempt", failure, seconds: DUPLICATE_SECONDS };
-  return kind === "published" ? failed(failure) : GO_ON;
+  if (kind === "pending") return tryLater(work, { failure, retryAfterSeconds: DUPLICATE_SECONDS });
+  return kind === "published" ? failed(work, failure) : goOn(work);
 }
 
 /**
  * Claims the quota that the draft counts towards. `remote` is the prepared draft, which may count towards another one.
  * A leg claims a quota once, and returns one that it no longer counts towards.
  */
-async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
-  const { services, post, hand } = run;
-  const { network } = hand.leg;
-  const [{ key }] = hand.leg.calls;
-  const { connection } = run.hand.attached;
+async function claimQuota(work: CallWork, remote?: NetworkData): Promise<LegFailure | undefined> {
+  const { services, post } = work.run;
+  const { network } = work.leg;
+  const { connection } = accountOfWork(work);
   const { limits } = connection;
   const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
-  if (remote !== undefined) await returnUnusedQuota(run, remote);
-  if (quota === undefined) return GO_ON;
+  if (remote !== undefined) await returnUnusedQuota(work, remote);
+  if (quota === undefined) return undefined;
   const now = services.clock.now();
   const { networkAccounts } = services.stores;
-  const isClaimed = await networkAccounts.claimQuota(accountOf(connection), quota, key, now);
-  return isClaimed ? GO_ON : failed(plain("quota_exceeded"));
+  const account = accountOf(connection);
+  const isClaimed = await networkAccounts.claimQuota(account, quota, legKeyOf(work.leg), now);
+  return isClaimed ? undefined : plain("quota_exceeded");
 }
 
-export const claimFirstQuota = ({ run }: CallWork): Promise<Step> => claimQuota(run);
+export async function claimFirstQuota(work: CallWork): Promise<Step> {
+  const failure = await claimQuota(work);
+  return failure === undefined ? goOn(work) : failed(work, failure);
+}
 
 /** Gives back the quota that the leg took but doesn't count towards, now that `remote` was made from it. */
-export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
-  const { services, post, hand } = run;
-  const { network, account } = hand.leg;
-  const [{ key, remote: known }] = hand.leg.calls;
+export async function returnUnusedQuota(work: CallWork, remote: NetworkData): Promise<void> {
+  const { services, post } = work.run;
+  const { network, account } = work.leg;
+  const { remote: known } = publishingCall(work.leg);
   const kindOf = (made: NetworkData) =>
     quotaFor(services, post.draft, network, { remote: made })?.kind;
   const before = kindOf(known ?? {});
@@ -77,7 +82,7 @@ export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promi
   await services.stores.networkAccounts.returnQuota(
     { network, accountId: account.id },
     before,
-    key,
+    legKeyOf(work.leg),
   );
 }
 
@@ -115,9 +120,10 @@ function toldWarnings({ rules = {} }: Network, outcome: PrepareOutcome): readonl
 }
 
 /** Returns a warning for each alternative text that was cut: the account's limit may have changed since accepting. */
-function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly Problem[] {
-  const { limits } = run.hand.attached.connection;
-  const draft = legDraft(run.post.draft, run.hand.leg.network);
+function cutWarnings(work: CallWork, { files }: Noted): readonly Problem[] {
+  const { network } = work;
+  const { limits } = accountOfWork(work).connection;
+  const draft = legDraft(work.run.post.draft, work.leg.network);
   const seen = draft.media.map(({ url }) => files.get(url) ?? null);
   return [
     ...network.check(draft, limits),
@@ -126,51 +132,43 @@ function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly 
 }
 
 /** Uploads media and creates containers. */
-export async function prepareFiles(work: CallWork): Promise<Step> {
-  const { run, network } = work;
+export async function prepareFiles(before: CallWork): Promise<Step> {
+  const { run, network } = before;
   const noted: Noted = { repairs: [], files: new Map() };
   const tools = noting(run.tools, noted);
   const { repairs } = noted;
-  const outcome = await run.hand.renewing(() =>
-    network.calls.publish.prepare(toPublish(work), tools),
+  const outcome = await run.claim.renewing(() =>
+    network.calls.publish.prepare(toPublish(before), tools),
   );
-  // Written with the leg's next state.
   const found = [
-    ...cutWarnings(run, network, noted),
+    ...cutWarnings(before, noted),
     ...repairWarnings(network.name, repairs),
     ...toldWarnings(network, outcome),
   ];
-  run.hand.noteLeg((leg) => withWarnings(leg, found));
-  switch (outcome.kind) {
-    case "ready": {
-      const form = outcome.remote["form"] ?? null;
-      const { log } = run.services;
-      log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
-      // The prepared draft may count towards another quota than the original one, such as a video that is no reel.
-      const step = await claimQuota(run, outcome.remote);
-      run.hand.note((call) => ({ ...call, remote: outcome.remote }));
-      return step;
-    }
-    case "processing":
-      run.hand.note((call) => ({ ...call, remote: outcome.remote }));
-      return processing(run, outcome);
-    case "try_later":
-      run.hand.note((call) => ({ ...call, remote: outcome.remote ?? call.remote }));
-      return tryLater(outcome);
-    case "rejected":
-      return refused(work, outcome.failure);
-  }
+  const work = { ...before, leg: withWarnings(before.leg, found) };
+  if (outcome.kind === "rejected") return refused(work, outcome.failure);
+  const { remote } = outcome;
+  const prepared = remote === undefined ? work : withRemote(work, remote);
+  if (outcome.kind === "try_later") return tryLater(prepared ?? work, outcome);
+  if (prepared === undefined) return tryLater(work, { failure: TOO_LARGE });
+  if (outcome.kind === "processing") return processing(prepared, outcome);
+  const form = outcome.remote["form"] ?? null;
+  const { log } = run.services;
+  log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
+  // The prepared draft may count towards another quota than the original one, such as a video that is no reel.
+  const failure = await claimQuota(work, remote);
+  return failure === undefined ? goOn(prepared) : failed(prepared, failure);
 }
 
 /** Waits for the network's work on the files, for an hour at most. */
 function processing(
-  { services, hand: { leg } }: LegRun,
+  work: CallWork,
   { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
 ): Step {
-  const now = services.clock.now().getTime();
-  const { lastAttemptAt } = callOf(leg);
+  const now = work.run.services.clock.now().getTime();
+  const { lastAttemptAt } = callOf(work.leg);
   const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
-  if (attemptMs > PROCESSING_MS_MAX) return failed(plain("media_not_ready"));
+  if (attemptMs > PROCESSING_MS_MAX) return failed(work, plain("media_not_ready"));
   const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
-  return { kind: "wait", waitsFor: "pause", seconds };
+  return waitFor(work, { kind: "wait", waitsFor: "pause", seconds });
 }

@@ -36,10 +36,10 @@ export async function publishLeg(
     if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
     if (services.work.stop.endsAt !== undefined)
       await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
-    else if (await claim(run)) await whileClaimed(run);
+    else if (await claimLeg(run)) await whileClaimed(run);
   } catch (error) {
     const isUnavailable = error instanceof AppError && error.code === "service_unavailable";
-    if (isUnavailable || error instanceof NewerRow) await run.hand.giveBack();
+    if (isUnavailable || error instanceof NewerRow) await run.claim.giveBack();
     throw error;
   } finally {
     await releaseAccount(run);
@@ -47,34 +47,34 @@ export async function publishLeg(
 }
 
 async function isDue(run: LegRun): Promise<boolean> {
-  const { services, hand } = run;
+  const { services, claim } = run;
   const now = services.clock.now();
-  const step = nextLegStep(hand.leg, now);
-  if (step.kind === "later" && step.at === hand.leg.notBefore) await hintAgain(run, step.at, now);
+  const step = nextLegStep(claim.leg, now);
+  if (step.kind === "later" && step.at === claim.leg.notBefore) await hintAgain(run, step.at, now);
   // The account may have been handed to this leg, which needs it no longer.
   if (step.kind === "ended") await passOnAccount(run);
   return step.kind === "claim";
 }
 
 /** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
-async function hintAgain({ services, ref, hand }: LegRun, at: string, now: Date): Promise<void> {
+async function hintAgain({ services, ref, claim }: LegRun, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
-  if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [hand.leg.network], seconds);
+  if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [claim.leg.network], seconds);
 }
 
 /**
  * Claims the leg for this worker. Returns false when another one was first. A value that the network chooses once, such
  * as a key of the post, is chosen and stored here, so that it outlives the worker.
  */
-async function claim(run: LegRun): Promise<boolean> {
-  const { services, hand } = run;
+async function claimLeg(run: LegRun): Promise<boolean> {
+  const { services, claim } = run;
   const now = services.clock.now();
-  const afterCrash = hand.leg.leaseUntil !== null;
+  const afterCrash = claim.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
-  const taken = claimed(hand.leg, { id: hand.claimId, now, leaseSeconds, afterCrash });
+  const taken = claimed(claim.leg, { id: claim.claimId, now, leaseSeconds, afterCrash });
   const call = callOf(taken);
   const remote = call.kind === "publish" ? (call.remote ?? firstRemote(run, now)) : call.remote;
-  if (!(await hand.save(() => withCall(taken, { ...call, remote })))) return false;
+  if (!(await claim.write(withCall(taken, { ...call, remote })))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network } = taken;
   const { attempts: attempt, state } = call;
@@ -87,11 +87,11 @@ async function claim(run: LegRun): Promise<boolean> {
  * so that another one continues. In any case the steps are stored in the timeline, and no file stays open.
  */
 async function whileClaimed(run: LegRun): Promise<void> {
-  const { services, hand, timeline, files } = run;
+  const { services, claim, timeline, files } = run;
   const { postId } = run.ref;
   const forget = services.work.stop.before(async () => {
     try {
-      await hand.save((leg) => leg);
+      await claim.shortenLease();
     } catch (error) {
       services.log.warn("lease not shortened", { postId, error });
     }
@@ -99,7 +99,7 @@ async function whileClaimed(run: LegRun): Promise<void> {
   try {
     await applyStep(run, await makeCall(run));
   } finally {
-    await timeline.save(services, postId, hand.claimId);
+    await timeline.save(services, postId, claim.claimId);
     forget();
     await files.close();
   }

@@ -5,7 +5,15 @@ import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { callAfter, endedCall, isFinal, mayShow, withdrawn } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { isEnded, latestCall, openCall, withCall, withNewCall, type Leg } from "../leg.ts";
+import {
+  isEnded,
+  latestCall,
+  openCall,
+  publishingCall,
+  withCall,
+  withNewCall,
+  type Leg,
+} from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -45,12 +53,12 @@ function isSupported(leg: Leg, connections: readonly Connection[]): boolean {
   );
   if (linked === undefined || remove.isSupported === undefined) return true;
   const { account, limits } = linked;
-  return remove.isSupported({ account, limits, remote: leg.calls[0].remote ?? {} });
+  return remove.isSupported({ account, limits, remote: publishingCall(leg).remote ?? {} });
 }
 
 function removableOf(leg: Leg, post: Post, connections: readonly Connection[]): Removable {
   if (!isEnded(leg)) return leg.round === post.id ? "nothing" : "retried";
-  if (!mayShow(leg.calls[0])) return "nothing";
+  if (!mayShow(publishingCall(leg))) return "nothing";
   const earlier = latestCall(leg, "remove");
   if (earlier !== undefined && !isFinal(earlier)) return "pending";
   if (earlier?.state === "done") return "removed";
@@ -62,14 +70,14 @@ function withRemoval(leg: Leg, round: string, now: Date): Leg {
   const open = openCall(leg);
   const isIdle = leg.claimId === null;
   const before = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
-  const removal = callAfter(leg.calls[0], "remove", round, now);
+  const removal = callAfter(publishingCall(leg), "remove", round, now);
   return { ...withNewCall(before, removal), ...(isIdle && free) };
 }
 
 /** Returns the leg with a removal that its network can't make. */
 function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
   const failure = { code: "feature_unsupported", networkCode: null } as const;
-  const asked = callAfter(leg.calls[0], "remove", round, now);
+  const asked = callAfter(publishingCall(leg), "remove", round, now);
   return withNewCall(leg, endedCall(asked, { kind: "failed", failure }, now));
 }
 
@@ -96,7 +104,7 @@ function refusalOf(
   if (!is("unsupported")) return nothing();
   const posts = asked
     .filter(({ what }) => what === "unsupported")
-    .map(({ leg }) => ({ platform: leg.network, url: leg.calls[0].result?.url ?? null }));
+    .map(({ leg }) => ({ platform: leg.network, url: publishingCall(leg).result?.url ?? null }));
   return new AppError("removal_unsupported", "These posts can only be removed manually.", {
     details: { posts },
   });

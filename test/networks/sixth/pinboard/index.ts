@@ -2,7 +2,7 @@ import { network } from "../../../../src/shared/networks/contract/network.ts";
 import { pinboardLink } from "./link.ts";
 import { pinboardOptions } from "./options.ts";
 import { perform } from "./publish.ts";
-import { lookUp } from "./look-up.ts";
+import { find } from "./find.ts";
 import { check, measure, rules } from "./rules.ts";
 import { pinboardSettings } from "./settings.ts";
 
@@ -24,7 +24,7 @@ export const pinboard = network("pinboard", {
     publish: {
       prepare: ({ remote }) => Promise.resolve({ kind: "ready", remote }),
       perform,
-      lookUp,
+      find,
     },
   },
 });

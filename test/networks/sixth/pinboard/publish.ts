@@ -1,21 +1,19 @@
 import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import {
-  unanswered,
-  unpublished,
-  inDoubt,
-  outcomeUnknown,
-  type PublishOutcome,
+  notAccepted,
+  unconfirmed,
+  type Outcome,
 } from "../../../../src/shared/networks/contract/outcome.ts";
 import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
-import type { LegToPublish } from "../../../../src/shared/networks/contract/network.ts";
+import type { LegToPublish } from "../../../../src/shared/networks/contract/visible-call.ts";
 import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 import { classify } from "./errors.ts";
 import { ORIGIN } from "./link.ts";
 import { boardOf } from "./options.ts";
-import { headersOf, readPin } from "./look-up.ts";
+import { headersOf, readPin } from "./find.ts";
 
 /** Publishes under a key of the leg's own: Pinboard keeps one pin per key. */
-export async function perform(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
+export async function perform(leg: LegToPublish, tools: NetworkTools): Promise<Outcome> {
   const answer = await exchange(tools, {
     method: "POST",
     url: `${ORIGIN}/pins`,
@@ -26,12 +24,8 @@ export async function perform(leg: LegToPublish, tools: NetworkTools): Promise<P
       board: boardOf(leg.draft),
     }),
   });
-  if (answer instanceof HttpFailure)
-    return answer.delivery === "not_sent"
-      ? unanswered(answer)
-      : { kind: "in_doubt", failure: outcomeUnknown(answer.message) };
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
   const pin = readPin(answer);
   if (pin !== undefined) return pin;
-  const classified = classify(answer, tools.now());
-  return classified.effect === "doubt" ? inDoubt(classified) : unpublished(classified);
+  return notAccepted(answer, classify(answer, tools.now()));
 }

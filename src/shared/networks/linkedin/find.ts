@@ -4,16 +4,16 @@ import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { entries, objectShape, spare } from "../contract/fields.ts";
-import { lookingUp, unknowable } from "../contract/look-up.ts";
-import { askAgain, unavailable } from "../contract/outcome.ts";
-import type { Lookup, LookUpOutcome } from "../contract/outcome.ts";
+import { findBySearch } from "../contract/post-search.ts";
+import { notYet, unavailable, unknowable } from "../contract/outcome.ts";
+import type { PostSearch, Finding } from "../contract/outcome.ts";
 import { composed } from "../contract/text.ts";
 import { ownOptionsOf } from "./options.ts";
 import { plainText, publishedAs } from "./publish.ts";
 import { wantedFiles } from "./upload.ts";
 import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
-import type { Credentials, Leg } from "./state.ts";
+import type { Leg } from "./state.ts";
 
 /** By then, everything that the first attempt has caused is finished. */
 const SETTLED_MS = 30_000;
@@ -26,35 +26,35 @@ const DOUBTS_MAX = 2;
 const UNKNOWABLE = unknowable("the network can't tell any more whether the post was made");
 
 /** Looks for an organisation's post. A member's can't be listed, so the call is repeated once. */
-export const lookUp = lookingUp({
-  find: (leg: Leg) => (canTell(leg.credentials) ? findOwnPost(leg) : UNREADABLE),
+export const find = findBySearch({
+  search: (leg: Leg) => (canTell(leg) ? findOwnPost(leg) : UNREADABLE),
   settledMs: LISTED_MS,
-  early: ({ leg, lookup, ageMs }) =>
-    lookup.kind === "unreadable"
+  early: ({ leg, search, ageMs }) =>
+    search.kind === "unreadable"
       ? repeatOnce(leg, ageMs)
-      : askAgain("the list may not show the post yet"),
-  late({ leg, lookup, ageMs, isMissing }) {
-    if (lookup.kind === "ambiguous") return UNKNOWABLE;
-    return isMissing ? { kind: "may_perform", isAbsent: true } : repeatOnce(leg, ageMs);
+      : notYet("the list may not show the post yet"),
+  late({ leg, search, ageMs, isMissing }) {
+    if (search.kind === "ambiguous") return UNKNOWABLE;
+    return isMissing ? { kind: "absent" } : repeatOnce(leg, ageMs);
   },
 });
 
 const UNREADABLE = Promise.resolve({ kind: "unreadable" } as const);
 
 /** Reports whether the post can be looked up. A member's can't, because `r_member_social` is closed to new apps. */
-export function canTell({ kind }: Credentials): boolean {
-  return kind === "organization";
+export function canTell({ credentials }: Pick<Leg, "credentials">): boolean {
+  return credentials.kind === "organization";
 }
 
 /**
  * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so for texts
  * (UGC Post API, "Content is a duplicate of"), but not for posts with files, which are never repeated.
  */
-function repeatOnce(leg: Leg, ageMs: number): LookUpOutcome {
-  if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
+function repeatOnce(leg: Leg, ageMs: number): Finding {
+  if (ageMs < SETTLED_MS) return notYet("an attempt may still be under way");
   const isLast = leg.remote.doubts >= DOUBTS_MAX;
   if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) return UNKNOWABLE;
-  return { kind: "may_perform", isAbsent: false };
+  return { kind: "repeatable" };
 }
 
 const PAGE_LENGTH = 10;
@@ -92,7 +92,7 @@ const listShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
  * `ambiguous`: one has the text, but was made before the call or shows something else. An entry that can't be read may
  * be the post, so the list is then incomplete.
  */
-async function findOwnPost(leg: Leg): Promise<Lookup> {
+async function findOwnPost(leg: Leg): Promise<PostSearch> {
   let isAmbiguous = false;
   let isUnderstood = true;
   const since = (leg.sentAt ?? leg.tools.now()).getTime() - CLOCK_SKEW_MS;
@@ -100,7 +100,7 @@ async function findOwnPost(leg: Leg): Promise<Lookup> {
     const posts = await readPage(leg, page * PAGE_LENGTH);
     if ("kind" in posts) return posts;
     const found = posts.known.find((post) => isOurs(post, leg, since));
-    if (found !== undefined) return { kind: "found", published: publishedAs(found.id) };
+    if (found !== undefined) return publishedAs(found.id);
     isUnderstood &&= posts.known.length === posts.length;
     isAmbiguous ||= posts.known.some((post) => isAlike(post, leg, since));
     if (isLastPage(posts, since))
@@ -122,7 +122,7 @@ function isLastPage({ known, length }: Page, since: number): boolean {
   return isBeyond || length < PAGE_LENGTH;
 }
 
-async function readPage(leg: Leg, start: number): Promise<Page | Lookup> {
+async function readPage(leg: Leg, start: number): Promise<Page | PostSearch> {
   const author = encodeURIComponent(leg.credentials.author);
   const query = `q=author&author=${author}&start=${start}&count=${PAGE_LENGTH}&sortBy=LAST_MODIFIED`;
   const answer = await exchange(leg.tools, restMethod(`posts?${query}`, "FINDER", leg));

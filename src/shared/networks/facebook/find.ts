@@ -1,6 +1,6 @@
-import { lookingUp, unknowable } from "../contract/look-up.ts";
-import { askAfter, askAgain, legFailure, stillWorking } from "../contract/outcome.ts";
-import type { LookUpOutcome } from "../contract/outcome.ts";
+import { findBySearch } from "../contract/post-search.ts";
+import { unknowable, notYetAfter, notYet, legFailure, stillWorking } from "../contract/outcome.ts";
+import type { Finding } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { photosHaveExpired } from "./prepare.ts";
 import type { Leg } from "./state.ts";
@@ -15,13 +15,13 @@ const VIDEO_SETTLED_MS = 30 * 60_000;
 const STUCK_MS = 5 * 60_000;
 
 /** Finds a video or a story by its own id, and any other post in the page's lists. */
-export function lookUp(leg: Leg): Promise<LookUpOutcome> {
+export function find(leg: Leg): Promise<Finding> {
   const { remote, sentAt } = leg;
-  if (remote.form === "photo_story") return lookUpStory(leg);
+  if (remote.form === "photo_story") return findOurStory(leg);
   const videoId = remote.postedVideoId ?? remote.video?.id;
   return videoId === undefined || sentAt === null
-    ? lookUpPost(leg)
-    : lookUpVideo(leg, videoId, leg.tools.now().getTime() - sentAt.getTime());
+    ? findOurPost(leg)
+    : findVideo(leg, videoId, leg.tools.now().getTime() - sentAt.getTime());
 }
 
 /**
@@ -30,27 +30,27 @@ export function lookUp(leg: Leg): Promise<LookUpOutcome> {
  * the page's latest ("Duplicate posts cannot be published consecutively", error 506 in
  * https://developers.facebook.com/docs/graph-api/guides/error-handling).
  */
-const lookUpPost = lookingUp({
-  find: findOwnPost,
+const findOurPost = findBySearch({
+  search: findOwnPost,
   settledMs: ({ remote }) => (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     remote.form === "video" || remote.form === "text" || photosHaveExpired(remote, tools.now())
       ? unknowable("the post is in none of the page's lists")
-      : { kind: "may_perform", isAbsent: false },
+      : { kind: "repeatable" },
 });
 
-const lookUpStory = lookingUp({
-  find: (leg: Leg) => findStory(leg, leg.remote.photos[0] ?? ""),
+const findOurStory = findBySearch({
+  search: (leg: Leg) => findStory(leg, leg.remote.photos[0] ?? ""),
   settledMs: SETTLED_MS,
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     photosHaveExpired(remote, tools.now())
       ? unknowable("the story is not listed")
-      : { kind: "may_perform", isAbsent: true },
+      : { kind: "absent" },
 });
 
-async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<LookUpOutcome> {
+async function findVideo(leg: Leg, videoId: string, ageMs: number): Promise<Finding> {
   const { remote } = leg;
   const state = await lookAtVideo(videoId, leg);
   switch (state.kind) {
@@ -59,22 +59,22 @@ async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<Lo
     case "processing":
       return stillWorking("Facebook is working on the video");
     case "unknown":
-      return askAfter(state.outcome);
+      return notYetAfter(state.outcome);
     case "failed":
       return nextTry(leg, state.classified) === undefined
-        ? { kind: "rejected", failure: legFailure(state.classified, 0) }
-        : { kind: "may_perform", isAbsent: true };
+        ? { kind: "refused", failure: legFailure(state.classified, 0) }
+        : { kind: "absent" };
     case "uploading":
     case "uploaded":
       // Accepted by a call that was answered, so Facebook only has to process it.
       if (remote.postedVideoId !== undefined && ageMs < STUCK_MS)
         return stillWorking("Facebook has yet to begin with the video");
       return remote.form === "video"
-        ? askAgain("Facebook has yet to begin with the video")
-        : { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
+        ? notYet("Facebook has yet to begin with the video")
+        : { kind: ageMs >= SETTLED_MS ? "absent" : "repeatable" };
   }
 }
 
-function waitOut({ leftMs }: { readonly leftMs: number }): LookUpOutcome {
-  return askAgain("the page's lists may show the post later", Math.ceil(leftMs / 1000));
+function waitOut({ leftMs }: { readonly leftMs: number }): Finding {
+  return notYet("the page's lists may show the post later", Math.ceil(leftMs / 1000));
 }

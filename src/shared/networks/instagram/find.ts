@@ -1,4 +1,4 @@
-import { askAfter, askAgain, type LookUpOutcome, type Published } from "../contract/outcome.ts";
+import { notYetAfter, notYet, type Finding, type Done } from "../contract/outcome.ts";
 import { lookAtContainer } from "./container.ts";
 import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
@@ -13,29 +13,28 @@ import { isStory } from "../graph/post-form.ts";
 const SETTLED_MS = 60_000;
 
 /** Reads the container's status, which shows whether it was published. */
-export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
+export async function find(leg: Leg): Promise<Finding> {
   const { container } = leg.remote;
-  if (leg.sentAt === null || container === undefined)
-    return { kind: "may_perform", isAbsent: true };
+  if (leg.sentAt === null || container === undefined) return { kind: "absent" };
   const state = await lookAtContainer(leg, container);
   const ageMs = leg.tools.now().getTime() - leg.sentAt.getTime();
   switch (state.kind) {
     case "published":
       return findOwnMedia(leg);
     case "finished":
-      return { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
+      return { kind: ageMs >= SETTLED_MS ? "absent" : "repeatable" };
     case "failed":
-      return { kind: "may_perform", isAbsent: true };
+      return { kind: "absent" };
     case "unreadable": {
       // The account's list may be readable all the same. Only finding the post in it proves something.
       const since = new Date(leg.sentAt.getTime() - NEAR_MS);
       const found = hasOwnText(leg) ? (await listCandidates(leg, since)).at(-1) : undefined;
-      return found === undefined ? askAgain(state.note) : publishedOf(found);
+      return found === undefined ? notYet(state.note) : publishedOf(found);
     }
     case "working":
-      return askAgain("the container is being worked on");
+      return notYet("the container is being worked on");
     case "unknown":
-      return askAfter(state.outcome);
+      return notYetAfter(state.outcome);
   }
 }
 
@@ -58,7 +57,7 @@ type Media = ShapeOf<typeof mediaShape>;
  * Returns the leg's post. Its container is known to be published. If the account's list doesn't show the post, the
  * container's id is used instead.
  */
-export async function findOwnMedia(leg: Leg): Promise<Published> {
+export async function findOwnMedia(leg: Leg): Promise<Done> {
   const sinceMs = (leg.sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
   const candidates = await listCandidates(leg, new Date(sinceMs));
   // Lists begin with the newest, so the one nearest to the call is the last. Without a text, nothing tells two apart.
@@ -68,7 +67,7 @@ export async function findOwnMedia(leg: Leg): Promise<Published> {
     : publishedOf(found);
 }
 
-function publishedOf({ id, permalink }: Media): Published {
+function publishedOf({ id, permalink }: Media): Done {
   return { kind: "done", externalId: id, url: permalink ?? null };
 }
 

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Connection } from "../../connections/connections.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
-import { invariant } from "../../runtime/errors.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
-import type { Call } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { callOf, type Leg, withCall } from "../leg.ts";
+import type { Leg } from "../leg.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { PostRef } from "../post.ts";
 import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
@@ -18,18 +14,12 @@ const LEASE_RENEWALS = 3;
 /** How long a leg waits that was given back because storage did not answer: the next worker should find it well again. */
 const GIVEN_BACK_SECONDS = 10;
 
-/** The account that a leg is worked on for. */
-export interface Attached {
-  readonly connection: Connection;
-  readonly credentials: NetworkData;
-}
-
 /**
- * The leg that a worker has in hand, from its claim to its end: how it is now, and how it is stored. Nothing else writes
- * it meanwhile, except for the transaction that ends its call. When another worker has taken the leg, the next write
- * fails and the work just ends.
+ * A leg that a worker has claimed, as it is stored. Nothing else writes it meanwhile, except for the transaction that ends
+ * its call. When another worker has taken the leg, the next write fails and the work just ends. What the phases of a call
+ * make of the leg is theirs until they write it here.
  */
-export class LegInHand {
+export class ClaimedLeg {
   /** The name of the claim that the worker writes. */
   readonly claimId = randomUUID();
   /** The leg before the claim. */
@@ -38,9 +28,7 @@ export class LegInHand {
   accountLease: AccountLease | null = null;
   readonly #services: PublishingDeps;
   readonly #ref: PostRef;
-  #leg: Leg;
   #stored: StoredLeg;
-  #attached: Attached | undefined;
   /** The last write. Each waits for the one before, whose version it names. */
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -48,61 +36,43 @@ export class LegInHand {
     this.before = stored.leg;
     this.#services = services;
     this.#ref = ref;
-    this.#leg = stored.leg;
     this.#stored = stored;
   }
 
-  /** The leg as it is now, with what the next write adds to it. */
-  get leg(): Leg {
-    return this.#leg;
-  }
-
-  /** The call under way, as it is now. */
-  get call(): Call {
-    return callOf(this.#leg);
-  }
-
   /** The leg as it was last read or written. */
-  get stored(): StoredLeg {
-    return this.#stored;
+  get leg(): Leg {
+    return this.#stored.leg;
   }
 
-  /** The account that is linked now, once it is usable. */
-  get attached(): Attached {
-    invariant(this.#attached !== undefined, "a call has no account");
-    return this.#attached;
+  /** Writes the leg as it is given: claimed, or given back. Returns false when another worker has taken it. */
+  write(leg: Leg): Promise<boolean> {
+    return this.#write(() => leg);
   }
 
-  attach(account: Attached): void {
-    this.#attached = account;
+  /** Writes the leg under the lease as it was last renewed. Returns false when another worker has taken it. */
+  save(leg: Leg): Promise<boolean> {
+    return this.#write(({ leaseUntil }) => ({ ...leg, leaseUntil }));
   }
 
-  /** Notes what the next write makes of the call under way. */
-  note(change: (call: Call) => Call): void {
-    this.#leg = withCall(this.#leg, change(this.call));
+  /** Writes the leg as it is stored, so that its lease ends with the process if that is to stop. */
+  shortenLease(): Promise<boolean> {
+    return this.#write((stored) => stored);
   }
 
-  /** Notes what the next write makes of the leg. */
-  noteLeg(change: (leg: Leg) => Leg): void {
-    this.#leg = change(this.#leg);
-  }
-
-  /** Writes what `next` makes of the leg as it is after the writes before. Returns false when another worker has taken it. */
-  save(next: (leg: Leg) => Leg): Promise<boolean> {
+  /** Writes what `next` makes of the leg as it is after the writes before. */
+  #write(next: (stored: Leg) => Leg): Promise<boolean> {
     const write = async () => {
-      const written = await this.#write(next(this.#leg));
-      if (written === undefined) return false;
-      this.#stored = written;
-      this.#leg = written.leg;
-      return true;
+      const written = await this.#store(next(this.leg));
+      if (written !== undefined) this.#stored = written;
+      return written !== undefined;
     };
     const writing = this.#writing.then(write, write);
     this.#writing = writing;
     return writing;
   }
 
-  /** Writes the leg; that of a worker that will end with a lease that ends then, and the sweep checks the post then. */
-  #write(next: Leg): Promise<StoredLeg | undefined> {
+  /** Stores the leg; that of a worker that will end with a lease that ends then, and the sweep checks the post then. */
+  #store(next: Leg): Promise<StoredLeg | undefined> {
     const { stores, work, config } = this.#services;
     const { etag } = this.#stored;
     const { endsAt } = work.stop;
@@ -144,8 +114,8 @@ export class LegInHand {
     const { clock, log, stores } = this.#services;
     const now = clock.now();
     try {
-      const isOurs = await this.save((leg) => renewed(leg, now, leaseSeconds));
-      const { leaseUntil } = this.#leg;
+      const isOurs = await this.#write((leg) => renewed(leg, now, leaseSeconds));
+      const { leaseUntil } = this.leg;
       if (isOurs && this.accountLease !== null && leaseUntil !== null)
         await stores.accountQueues.extend(this.accountLease, leaseUntil);
     } catch (error) {
@@ -161,7 +131,7 @@ export class LegInHand {
   async giveBack(): Promise<void> {
     const services = this.#services;
     const { clock, config, log, stores } = services;
-    const { network } = this.#leg;
+    const { network } = this.leg;
     const ref = this.#ref;
     await this.written();
     await giveBack({ log, what: "a leg", fields: { postId: ref.postId, network } }, async () => {

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { askAgain, legFailure } from "../contract/outcome.ts";
-import type { Published, LookUpOutcome } from "../contract/outcome.ts";
+import { notYet, legFailure } from "../contract/outcome.ts";
+import type { Done, Finding } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type Remote, COLLECTION, type Leg } from "./state.ts";
 import { classify, xrpcError } from "./errors.ts";
@@ -16,22 +16,22 @@ const SETTLED_MS = 30_000;
  * Reads the record under its key, which shows whether the post was published. It is public, so it can be read even for
  * an account that lost its authorisation.
  */
-export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
+export async function find(leg: Leg): Promise<Finding> {
   const { credentials, remote, sentAt, tools } = leg;
   const record = { repo: credentials.did, collection: COLLECTION, rkey: remote.rkey };
   const request = query(credentials.pds, "com.atproto.repo.getRecord", record);
   const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return askAgain(answer.message);
+  if (answer instanceof HttpFailure) return notYet(answer.message);
   const published = readRecord(answer, remote);
   if (published !== undefined) return published;
   if (isNotFound(answer)) {
     // Repeating is always harmless. That nothing was published is only certain when no call is running.
     const isSettled = sentAt === null || tools.now().getTime() - sentAt.getTime() >= SETTLED_MS;
-    return { kind: "may_perform", isAbsent: isSettled };
+    return { kind: isSettled ? "absent" : "repeatable" };
   }
   const classified = classify(answer, tools.now());
   return {
-    kind: "ask_again",
+    kind: "not_yet",
     failure: legFailure({ ...classified, code: "outcome_unknown" }),
     pollAfterSeconds: classified.retryAfterSeconds ?? ASK_AGAIN_SECONDS,
   };
@@ -47,7 +47,7 @@ function isNotFound(answer: HttpResponse): boolean {
 const recordShape = () => z.object({ uri: z.templateLiteral(["at://", z.string()]) });
 
 /** Returns the leg's post if an answer names it. Another record's name says nothing about it. */
-export function readRecord(answer: HttpResponse, { rkey }: Remote): Published | undefined {
+export function readRecord(answer: HttpResponse, { rkey }: Remote): Done | undefined {
   const { uri } = inForm(recordShape)(answer) ?? {};
   const [did = "", collection, key] = uri?.slice("at://".length).split("/") ?? [];
   if (uri === undefined || collection !== COLLECTION || key !== rkey) return undefined;

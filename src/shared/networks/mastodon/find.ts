@@ -1,10 +1,11 @@
 import { exchange } from "../contract/answers.ts";
-import { lookingUp, unknowable } from "../contract/look-up.ts";
-import { askAgain, type Lookup, type LookUpOutcome } from "../contract/outcome.ts";
+import { findBySearch } from "../contract/post-search.ts";
+import { notYet, notYetAfter, unknowable } from "../contract/outcome.ts";
+import type { Finding, PostSearch } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { ownOptionsOf } from "./options.ts";
 import { hasOurFile, hasOurFiles, hasOurWords, isNewerThan, listOwnPosts } from "./own-posts.ts";
-import { type OwnPosts, publishedOf, timeOf } from "./own-posts.ts";
+import { type NoList, type OwnPosts, publishedOf, timeOf } from "./own-posts.ts";
 import { getMedia, readMedia } from "./prepare.ts";
 import { findDefaultVisibility, keepsKeysOf, holdsRepeats } from "./software.ts";
 import type { Leg } from "./state.ts";
@@ -24,17 +25,17 @@ const SECOND_MS = 1_000;
  * call while it remembers the key. On any other server, only the account's own posts tell, and they count only if they
  * would show the post. Otherwise the outcome stays unknown, and nothing is sent again.
  */
-export const lookUp = lookingUp({
-  find: findOwnPost,
+export const find = findBySearch({
+  search: findOwnPost,
   settledMs: SETTLED_MS,
   // Mastodon holds a repeat until the first call has ended, so it can be sent at once. Other servers could make two posts.
   early: ({ leg }) =>
     keepsKeysOf(leg) && holdsRepeats(leg)
-      ? { kind: "may_perform", isAbsent: false }
-      : askAgain("an attempt may still be under way"),
+      ? { kind: "repeatable" }
+      : notYet("an attempt may still be under way"),
   late({ leg, isMissing }) {
     const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg);
-    if (isMissing || isRepeatable) return { kind: "may_perform", isAbsent: isMissing };
+    if (isMissing || isRepeatable) return { kind: isMissing ? "absent" : "repeatable" };
     return keepsKeysOf(leg) ? lookAtFile(leg) : UNKNOWABLE;
   },
 });
@@ -42,19 +43,18 @@ export const lookUp = lookingUp({
 const UNKNOWABLE = unknowable("the network can't tell whether the post was made");
 
 /** Asks about the leg's first file. If it is unused, no post has it, so this leg's post doesn't exist. */
-async function lookAtFile(leg: Leg): Promise<LookUpOutcome> {
+async function lookAtFile(leg: Leg): Promise<Finding> {
   const { remote, tools } = leg;
   const [first] = remote.media;
   if (first === undefined) return UNKNOWABLE;
   const answer = await exchange(tools, getMedia(leg, first));
-  if (answer instanceof HttpFailure) return askAgain(answer.message);
+  if (answer instanceof HttpFailure) return notYet(answer.message);
   if (answer.status === 404) return UNKNOWABLE;
   const state = readMedia(answer, tools.now());
-  if (typeof state === "string" || state.kind === "broken")
-    return { kind: "may_perform", isAbsent: true };
+  if (typeof state === "string" || state.kind === "broken") return { kind: "absent" };
   return state.kind === "rejected"
     ? UNKNOWABLE
-    : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
+    : { kind: "not_yet", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
 }
 
 /** Reports whether a server that keeps keys still remembers the first attempt's. */
@@ -66,7 +66,7 @@ export function isKeyAlive({ sentAt, tools }: Leg): boolean {
  * Looks for the leg's post among the account's own. `absent` and complete: the list was read back to before the call,
  * would show the post, and shows none that could be it.
  */
-export function findOwnPost(leg: Leg): Promise<Lookup> {
+export function findOwnPost(leg: Leg): Promise<PostSearch> {
   return keepsKeysOf(leg) ? findByTime(leg) : findNew(leg);
 }
 
@@ -74,11 +74,11 @@ export function findOwnPost(leg: Leg): Promise<Lookup> {
  * Looks for the post on a server that keeps keys and gives every file to one post only: by the files, or else by the
  * text and the time of the call.
  */
-async function findByTime(leg: Leg): Promise<Lookup> {
+async function findByTime(leg: Leg): Promise<PostSearch> {
   const sentAt = (leg.sentAt ?? leg.tools.now()).getTime();
   const since = sentAt - CLOCK_SKEW_MS;
   const posts = await listOwnPosts(leg, since);
-  if ("kind" in posts) return posts;
+  if ("kind" in posts) return withoutList(posts);
   const hasFiles = leg.remote.media.length > 0;
   const ofTheTime = posts.statuses.filter(({ created_at }) => Date.parse(created_at) >= since);
   const found = hasFiles
@@ -86,8 +86,7 @@ async function findByTime(leg: Leg): Promise<Lookup> {
     : ofTheTime.find((status) => hasOurWords(status, leg));
   // The same text from shortly before the call is another post, or ours by a slow clock.
   const isOlder = found !== undefined && Date.parse(found.created_at) < sentAt - SECOND_MS;
-  if (found !== undefined && (hasFiles || !isOlder))
-    return { kind: "found", published: publishedOf(found) };
+  if (found !== undefined && (hasFiles || !isOlder)) return publishedOf(found);
   return absence(leg, posts, found === undefined);
 }
 
@@ -95,30 +94,32 @@ async function findByTime(leg: Leg): Promise<Lookup> {
  * Looks for the post among those that the account did not have before the call, by the leg's text and files. Any other
  * new post may be the leg's, changed by the server, and two that fit may both be from elsewhere.
  */
-async function findNew(leg: Leg): Promise<Lookup> {
+async function findNew(leg: Leg): Promise<PostSearch> {
   const { before } = leg.remote;
   if (before === undefined) return { kind: "unreadable" };
   const posts = await listOwnPosts(leg, timeOf(before));
-  if ("kind" in posts) return posts;
+  if ("kind" in posts) return withoutList(posts);
   const made = posts.statuses.filter((status) => isNewerThan(before, status));
   const [found, ...others] = made.filter(
     (status) => hasOurWords(status, leg) && hasOurFiles(status, leg),
   );
-  if (found !== undefined && others.length === 0)
-    return { kind: "found", published: publishedOf(found) };
+  if (found !== undefined && others.length === 0) return publishedOf(found);
   return absence(leg, posts, made.length === 0);
 }
+
+const withoutList = (posts: NoList): PostSearch =>
+  posts.kind === "try_later" ? notYetAfter(posts) : posts;
 
 /** Reports whether a list without the post proves anything, because it shows another post of the same visibility. */
 async function absence(
   leg: Leg,
   { statuses, isComplete }: OwnPosts,
   isMissing: boolean,
-): Promise<Lookup> {
+): Promise<PostSearch> {
   const shown = new Set(statuses.flatMap(({ visibility }) => visibility ?? []));
   if (!isMissing || !isComplete || shown.size === 0) return { kind: "absent", isComplete: false };
   const own = ownOptionsOf(leg.draft).visibility;
   const visibility = own ?? (await findDefaultVisibility(leg));
-  if (typeof visibility === "object") return visibility;
+  if (typeof visibility === "object") return notYetAfter(visibility);
   return { kind: "absent", isComplete: visibility !== undefined && shown.has(visibility) };
 }
