@@ -42,6 +42,7 @@ import {
   user,
   userExample,
 } from "../shared/tenants/staff/schema.ts";
+import { knownDevice } from "../shared/tenants/links/schema.ts";
 import { withLocale } from "./with-locale.ts";
 
 export const authRoutes = [
@@ -62,13 +63,14 @@ export const authRoutes = [
     operationId: "logIn",
     summary: "Sign in to the dashboard.",
     description:
-      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately. Ten wrong codes are allowed per hour.",
+      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
     access: signingIn,
     body: LogInBody,
     response: signedIn,
     errors: ["invalid_credentials", "totp_required", "platform_suspended", "platform_closed"],
     examples: () => ({ body: logInExample(), answer: sessionExample() }),
-    run: ({ services, scope, body }) => logIn(services.tenants, scope, body),
+    run: ({ services, scope, body, headers }) =>
+      logIn(services.tenants, scope, { ...body, cookie: headers.get("cookie") }),
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
@@ -86,7 +88,7 @@ export const authRoutes = [
     summary:
       "Confirm the session with the password, for actions that a stolen session must not do.",
     description:
-      "A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count like failed log-ins.",
+      "A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     response: confirmedSession,
@@ -95,16 +97,22 @@ export const authRoutes = [
       body: { password: logInExample().password, totpCode: "492039" },
       answer: confirmedSessionExample(),
     }),
-    run: ({ services, scope, body }) => confirmSession(services.tenants, scope, body),
+    run: ({ services, scope, body, headers }) =>
+      confirmSession(services.tenants, scope, { ...body, cookie: headers.get("cookie") }),
   }),
   route("POST", "v1/auth/password", {
     operationId: "changePassword",
     summary: "Change the password, and end every other session of the user.",
+    description:
+      "The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes.",
     access: sessionOnly,
     body: ChangePasswordBody,
-    status: 204,
+    response: knownDevice,
     errors: ["invalid_credentials", "rate_limited"],
-    examples: () => ({ body: changePasswordExample() }),
+    examples: () => ({
+      body: changePasswordExample(),
+      answer: { deviceToken: sessionExample().deviceToken },
+    }),
     run: ({ services, scope, body }) => changePassword(services.tenants, scope, body),
   }),
   route("POST", "v1/auth/totp", {

@@ -81,8 +81,8 @@ export const linkRoutes = [
     response: accepted,
     errors: ["mail_disabled"],
     examples: () => ({ body: { email: "owner@example.com" }, answer: {} }),
-    run: async ({ services, scope, body }) => {
-      await askForReset(services.tenants, scope, body);
+    run: async ({ services, scope, body, headers }) => {
+      await askForReset(services.tenants, scope, { ...body, cookie: headers.get("cookie") });
       return {};
     },
   }),
@@ -90,7 +90,7 @@ export const linkRoutes = [
     operationId: "confirmReset",
     summary: "Set a new password with the link that was mailed.",
     description:
-      "Ends every session and every other link of the user, and verifies the e-mail. A second factor stays on.",
+      "Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on.",
     access: signingIn,
     body: ConfirmResetBody,
     response: knownDevice,
@@ -99,7 +99,10 @@ export const linkRoutes = [
       body: { token: tokenExample, newPassword: "another and longer password" },
       answer: { deviceToken: sessionExample().deviceToken },
     }),
-    run: ({ services, scope, body }) => confirmReset(services.tenants, scope, body),
+    run: async ({ services, scope, body }) => {
+      const { deviceToken } = await confirmReset(services.tenants, scope, body);
+      return { deviceToken };
+    },
   }),
   route("POST", "v1/auth/email", {
     operationId: "changeEmail",
@@ -161,6 +164,8 @@ export const linkRoutes = [
   route("POST", "v1/auth/ui/{kind}", {
     operationId: "submitLinkPage",
     summary: "The form of that page: uses the link.",
+    description:
+      "A repeat by the same browser within ten minutes, such as a double click or a reload, gets the same page again. The browser is then a known device of the user: a cookie holds the `deviceToken`.",
     access: signingIn,
     body: LinkFields,
     bodyKind: "form",

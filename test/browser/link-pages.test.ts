@@ -20,7 +20,11 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
 
   beforeAll(async () => {
     const port = await freePort();
-    const settings = { PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api` };
+    const settings = {
+      PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api`,
+      AUTH_RATE_PER_MINUTE: "300",
+      SIGNUPS_PER_ADDRESS_DAY: "50",
+    };
     [browser, mailed] = await Promise.all([openChromium(), startMailedRelay({ settings })]);
     server = await serveRelay(mailed.relay, port);
     const body = { email: EMAIL, password: PASSWORD, platformName: "Example" };
@@ -31,16 +35,16 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
   }, RUN_MS);
 
   /** Returns the mail of an invitation by the owner of another platform. */
-  async function anInvitation() {
-    const owner = { email: "other@example.com", password: PASSWORD };
+  async function anInvitation(invited = INVITED) {
+    const owner = { email: `owner-of-${invited}`, password: PASSWORD };
     const signUp = { body: { ...owner, platformName: "Corner Bakery" } };
     const { body } = await mailed.relay.call("POST", "/v1/auth/signup", signUp);
     const session: string = body.data.token;
     const token = tokenIn((await mailed.mailsTo(owner.email)).at(-1));
     await mailed.relay.call("POST", "/v1/auth/verify", { session, body: { token } });
-    const invite = { session, body: { email: INVITED } };
+    const invite = { session, body: { email: invited } };
     await mailed.relay.call("POST", "/v1/invitations", invite);
-    return await mailed.mailsTo(INVITED);
+    return await mailed.mailsTo(invited);
   }
 
   afterAll(async () => {
@@ -62,6 +66,54 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
         }
         expect(refused).toEqual([]);
         await page.close();
+      }
+    },
+    RUN_MS,
+  );
+
+  /** A link of a new person, and what sets their password. */
+  const aReset = async (name: string) => {
+    const email = `${name}@example.com`;
+    const body = { email, password: PASSWORD, platformName: "Example" };
+    await mailed.relay.call("POST", "/v1/auth/signup", { body });
+    await mailed.relay.call("POST", "/v1/auth/reset", { body: { email } });
+    return { email, link: (await mailed.mailsTo(email)).at(-1)?.links[0] ?? "" };
+  };
+
+  test(
+    "a double click and a reload show that a password was saved, or an invitation accepted",
+    async () => {
+      const delays = [60, 100, 150, 200, 300];
+      const password = "copper lantern 4 walnuts";
+      for (const delay of delays) {
+        const email = `invited-${delay}@example.com`;
+        const made = [
+          await aReset(`clicks-${delay}`),
+          { email, link: (await anInvitation(email)).at(-1)?.links[0] ?? "" },
+        ];
+        for (const { email: name, link } of made) {
+          mailed.relay.advance(60_000);
+          const { page } = await openPage(browser, LIGHT_PHONE);
+          await page.goto(link);
+          expect(await page.locator("input[autocomplete=username]").inputValue()).toBe(name);
+          await page.fill("input[type=password]", password);
+          const box = await page.locator("button").boundingBox();
+          const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 10];
+          await page.mouse.click(x, y);
+          await page.waitForTimeout(delay);
+          await page.mouse.click(x, y);
+          await page.locator(".seal").waitFor();
+          await page.reload();
+          await page.locator(".seal").waitFor();
+          // The page has left the proof of a known device, which scripts can't read.
+          const cookies = await page.context().cookies();
+          expect(
+            cookies.filter((one) => one.name.includes("device-") && one.httpOnly),
+          ).toHaveLength(1);
+          const logIn = { body: { email: name, password } };
+          expect((await mailed.relay.call("POST", "/v1/auth/login", logIn)).status).toBe(200);
+          await page.close();
+        }
       }
     },
     RUN_MS,

@@ -88,6 +88,21 @@ describe("switching TOTP on", () => {
     expect(outcomeOf(await logIn(email, { totpCode: shown[0] }))).toBe("200");
   });
 
+  test("a first code of another time is told to set the phone's clock", async () => {
+    const { session } = await aPlatform(relay, { tokens: 0 });
+    const { code } = await startedTotp(relay, session);
+    for (const [steps, words] of [
+      [-3, "90 s behind"],
+      [4, "120 s ahead"],
+      [-21, "not valid"],
+    ] as const) {
+      const refused = await confirm(session, code(steps));
+      expect(outcomeOf(refused)).toBe("401 invalid_credentials");
+      expect(refused.body.error.message).toContain(words);
+    }
+    expect(outcomeOf(await confirm(session, code()))).toBe("200");
+  });
+
   test("guessing the first code is limited like log-ins", async () => {
     const { session } = await aPlatform(relay, { tokens: 0 });
     const { code } = await startedTotp(relay, session);
@@ -300,11 +315,27 @@ describe("switching TOTP off", () => {
     expect(await isOn(platform)).toBe(true);
   });
 
-  test("a stolen session can't guess its way: it is limited together with log-ins", async () => {
+  test("a stolen session can't guess its way: it has five attempts of its own", async () => {
     const { session, email, app } = await aGuardedPlatform();
     for (let guess = 0; guess < 5; guess += 1) await remove(session, { code: "12345" });
     expect(outcomeOf(await remove(session, { code: app.code() }))).toBe("429 rate_limited");
-    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("429 rate_limited");
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
+  });
+
+  test("a code may be typed with spaces, dashes and the digits of any script", async () => {
+    const { session, email, app } = await aGuardedPlatform();
+    const arabic = (code: string) =>
+      Array.from(code, (digit) => String.fromCodePoint(0x0660 + Number(digit))).join("");
+    const wide = (text: string) =>
+      Array.from(text, (one) => String.fromCodePoint(one.charCodeAt(0) + 0xfee0)).join("");
+    const grouped = `${app.code().slice(0, 3)}\u00a0-\u2013 ${app.code().slice(3)}`;
+    expect(outcomeOf(await logIn(email, { totpCode: grouped }))).toBe("200");
+    relay.advance(60_000);
+    expect(outcomeOf(await logIn(email, { totpCode: `\u200f${arabic(app.code())}` }))).toBe("200");
+    relay.advance(60_000);
+    expect(outcomeOf(await logIn(email, { totpCode: wide(app.code()) }))).toBe("200");
+    const recovery = wide((app.recoveryCodes[0] ?? "").toLowerCase());
+    expect(outcomeOf(await remove(session, { code: recovery }))).toBe("204");
   });
 
   test("a code is used up by whichever comes first, a log-in or the removal", async () => {

@@ -27,7 +27,8 @@ function failing(
   { from = NO_FAILURES, group = OWN.group, kind = "password" }: Given = {},
 ): LoginHistory {
   return minutes.reduce(
-    (history, minute) => afterFailure(history, { kind, group, at: START + minute * MINUTE }),
+    (history, minute) =>
+      afterFailure(history, { kind, group, at: START + minute * MINUTE, resets: 0 }),
     from,
   );
 }
@@ -72,20 +73,21 @@ describe("tries from one group", () => {
 });
 
 describe("codes of the second factor", () => {
-  test("wait after ten wrong ones within an hour, wherever they came from", () => {
+  test("wait after ten wrong ones within an hour, wherever they came from, until the next reset", () => {
     const strangers = failing(Array<number>(9).fill(0), { kind: "code", group: "other" });
-    expect(codeBlockedSeconds(strangers, START)).toBe(0);
-    const ten = failing([1], { from: strangers, kind: "device_code", group: "device" });
-    expect(codeBlockedSeconds(ten, START + MINUTE)).toBe(59 * 60);
-    expect(codeBlockedSeconds(ten, START + 60 * MINUTE)).toBe(0);
+    expect(codeBlockedSeconds(strangers, 0, START)).toBe(0);
+    const ten = failing([1], { from: strangers, kind: "own_code", group: "device" });
+    expect(codeBlockedSeconds(ten, 0, START + MINUTE)).toBe(59 * 60);
+    expect(codeBlockedSeconds(ten, 0, START + 60 * MINUTE)).toBe(0);
+    expect(codeBlockedSeconds(ten, 1, START + MINUTE)).toBe(0);
   });
 
   test("codes of the second factor are not counted by wrong passwords", () => {
-    expect(codeBlockedSeconds(failing(Array<number>(30).fill(0)), START)).toBe(0);
+    expect(codeBlockedSeconds(failing(Array<number>(30).fill(0)), 0, START)).toBe(0);
   });
 
   test("codes of the second factor from a known device don't block strangers, whose own count does", () => {
-    const history = failing(Array<number>(9).fill(0), { kind: "device_code" });
+    const history = failing(Array<number>(9).fill(0), { kind: "own_code" });
     expect(blocked(history, 0)).toBe(0);
   });
 });
@@ -115,13 +117,13 @@ test("a forgotten history decides like none", () => {
       let [history, now] = [NO_FAILURES, START];
       for (const wait of waits) {
         now += wait;
-        const failure = { kind: "code", group: OWN.group, at: now } as const;
+        const failure = { kind: "code", group: OWN.group, at: now, resets: 0 } as const;
         if (blockedSeconds(history, OWN, now) === 0) history = afterFailure(history, failure);
       }
       now += pause;
       fc.pre(isForgotten(history, now));
       expect(blockedSeconds(history, OWN, now)).toBe(0);
-      expect(codeBlockedSeconds(history, now)).toBe(0);
+      expect(codeBlockedSeconds(history, 0, now)).toBe(0);
     }),
   );
 });

@@ -69,7 +69,7 @@ describe("counts by subject and minute", () => {
 });
 
 const of = (email: string) => ({ kind: "email", email }) as const;
-const failureAt = (at: number) => ({ kind: "password", group: "a1", at }) as const;
+const failureAt = (at: number) => ({ kind: "password", group: "a1", at, resets: 0 }) as const;
 
 describe("failed log-ins", () => {
   const fail = (email: string, on: Relay = relay) =>
@@ -82,11 +82,13 @@ describe("failed log-ins", () => {
   test("failed log-ins are found again by the e-mail in any case, with the space around it", async () => {
     const { logins } = storesOf(relay);
     const email = `${unique("somebody")}@example.com`;
-    const kinds = ["password", "code", "device_code"] as const;
-    const history = kinds.map((kind, index) => ({ kind, group: `b${index}`, at: NOW + index }));
+    const kinds = ["password", "code", "own_code"] as const;
+    const history = kinds.map((kind, index) => {
+      return { kind, group: `b${index}`, at: NOW + index, resets: index };
+    });
     await logins.change(of(email), () => history);
     expect(await logins.find(of(` ${email.toUpperCase()} `))).toEqual(history);
-    expect(await logins.find({ kind: "device", deviceId: email })).toEqual(NO_FAILURES);
+    expect(await logins.find({ kind: "device", id: email })).toEqual(NO_FAILURES);
   });
 
   test("of failed log-ins that are counted at once, none is lost", async () => {

@@ -205,6 +205,18 @@ describe("switching notices off", () => {
     expect(await read(owner)).toEqual({ ...ALL, connectionNeedsReauth: false });
   });
 
+  test("the link that switches a notice off ends after 60 days", async () => {
+    const owner = await aPlatform(plain);
+    await happen(owner.id, refused("one"));
+    const [mail] = await after(MINUTE, owner);
+    const path = `/v1/auth/notices/off${offLinkOf(mail?.headers ?? []).search}`;
+    mailed.relay.advance(59 * 24 * 60 * MINUTE);
+    expect((await mailed.relay.call("GET", path)).status).toBe(200);
+    mailed.relay.advance(24 * 60 * MINUTE);
+    for (const method of ["GET", "POST"])
+      expect((await mailed.relay.call(method, path)).status).toBe(400);
+  });
+
   test("switching notices off is not done by the link of one who is no owner any more", async () => {
     const owner = await aPlatform(plain);
     const email = `second-${owner.userId.slice(-6)}@example.com`;

@@ -135,6 +135,7 @@ const amount = fc.integer();
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   expiringKeys: fc.array(fc.integer()),
   endedSessions: fc.array(fc.record({ id: text, until: text })),
+  usedLink: fc.option(fc.record({ tokenHash: text, browserHash: text, at: text })),
   makers: fc.array(
     fc.record({
       id: text,

@@ -6,10 +6,7 @@ import {
   SignUpBody,
 } from "../../src/shared/tenants/staff/schema.ts";
 import { readCredential } from "../../src/shared/callers/credential.ts";
-import {
-  readBrowserId,
-  type BrowserRequest,
-} from "../../src/shared/connections/hosted-page/browser.ts";
+import { readBrowserId } from "../../src/shared/connections/hosted-page/browser.ts";
 import { html, initialOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
@@ -442,7 +439,7 @@ const HEADERS: readonly GrowthCase[] = [
     name: "a browser's cookie",
     look: (cookie) =>
       // Safe: these are all that it reads.
-      readBrowserId({ publicBaseUrl: "https://a" } as Config, { cookie } as BrowserRequest),
+      readBrowserId({ publicBaseUrl: "https://a" } as Config, { cookie }),
     worst: [repeated("__Host-cx=;")],
   },
   {

@@ -1,14 +1,15 @@
 import { errors } from "jose";
 import { ownTokens } from "../runtime/rotating-keys.ts";
 
-const LIFETIME_SECONDS = 180 * 24 * 3600;
+/** How long a device is known. */
+export const DEVICE_SECONDS = 180 * 24 * 3600;
 const DEVICE = {
   type: "device+jwt",
   audience: "device",
   secretSetting: "SESSION_SECRET",
   purpose: "device",
   claims: ["sub", "plt", "pv"],
-  lifetimeSecondsMax: LIFETIME_SECONDS,
+  lifetimeSecondsMax: DEVICE_SECONDS,
 };
 
 /** The owner of a device, and the version of the owner's password. */
@@ -28,7 +29,7 @@ export function createDeviceTokens(secret: string, now: () => Date) {
   return {
     async issue({ userId, platformId, passwordVersion }: DeviceClaims): Promise<string> {
       const claims = { sub: userId, plt: platformId, pv: passwordVersion };
-      return (await tokens.sign(claims, LIFETIME_SECONDS)).token;
+      return (await tokens.sign(claims, DEVICE_SECONDS)).token;
     },
     /** Reads a device's token. Undefined for a token that isn't ours or has expired. */
     async read(token: string): Promise<(DeviceClaims & { readonly deviceId: string }) | undefined> {

@@ -20,7 +20,13 @@ export {
   endConnections,
 } from "./erase-connections.ts";
 export { freshCredentials, blamed } from "./fresh-credentials.ts";
-export { pageAnswer, type BrowserAnswer, type BrowserRequest } from "./hosted-page/browser.ts";
+export {
+  browserCookie,
+  pageAnswer,
+  readBrowserId,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";
 export { chooseLanguage } from "./hosted-page/language.ts";
 export { layout } from "./hosted-page/layout.ts";

@@ -9,6 +9,7 @@ import {
   admitPasswords,
   admitSignUp,
   beginLoginAttempt,
+  forgetFailures,
   type Trier,
 } from "./password-limits.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -44,6 +45,7 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
     rates,
     badCredentials: new BadCredentials(badMax),
     beginLoginAttempt: (trier: Trier) => beginLoginAttempt({ logins, loginAttempts, now }, trier),
+    forgetFailures: (email: string) => forgetFailures(logins, email),
     admitSignUp: (ip: string) => admitSignUp({ windows, signUpsPerDay, now }, ip),
     admitInvitation: (platformId: string) => admitInvitation({ windows, now }, platformId),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),

@@ -1,3 +1,4 @@
+import { comparedEmail } from "../runtime/email.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -16,19 +17,21 @@ const EMAIL_PER_GROUP = 20;
 const CODES_MAX = 10;
 
 /**
- * What failed: a password, a code of the second factor, or a code from a known device. The last kind counts for the
- * user's codes, and otherwise in the history of the device.
+ * What failed: a password, a code of the second factor, or a code from a known device or in a session. The last kind
+ * counts for the user's codes, and otherwise in the history of the device or session.
  */
-export type FailureKind = "password" | "code" | "device_code";
+export type FailureKind = "password" | "code" | "own_code";
 
 interface Failure {
   readonly kind: FailureKind;
-  /** Where it came from: a hash of the caller's network, or of the device. */
+  /** Where it came from: a hash of the caller's network, of the device or of the session. */
   readonly group: string;
   readonly at: number;
+  /** How many resets the user of a wrong code had. The code counts until the next one. 0 for a password. */
+  readonly resets: number;
 }
 
-/** The failed log-ins of an e-mail or of a known device, oldest first. */
+/** What failed for an e-mail, a known device or a session, oldest first. */
 export type LoginHistory = readonly Failure[];
 
 export const NO_FAILURES: LoginHistory = [];
@@ -53,7 +56,7 @@ export function blockedSeconds(
   { group, attemptsMax }: TryFrom,
   now: number,
 ): number {
-  const counted = history.filter(({ kind }) => kind !== "device_code");
+  const counted = history.filter(({ kind }) => kind !== "own_code");
   const own = counted.filter((failure) => failure.group === group);
   return Math.max(
     secondsUntilFewer(own, attemptsMax, GROUP_MS, now),
@@ -62,13 +65,14 @@ export function blockedSeconds(
 }
 
 /** Returns the whole seconds until the next code of the second factor is checked, for any caller, or 0 for now. */
-export function codeBlockedSeconds(history: LoginHistory, now: number): number {
-  const codes = history.filter(({ kind }) => kind !== "password");
+export function codeBlockedSeconds(history: LoginHistory, resets: number, now: number): number {
+  const codes = history.filter((one) => one.kind !== "password" && one.resets === resets);
   return secondsUntilFewer(codes, CODES_MAX, EMAIL_MS, now);
 }
 
-export function wrongCodesIn(history: LoginHistory, now: number): number {
-  return history.filter(({ kind, at }) => kind !== "password" && at > now - EMAIL_MS).length;
+export function wrongCodesIn(history: LoginHistory, resets: number, now: number): number {
+  const isCounted = (one: Failure) => one.kind !== "password" && one.resets === resets;
+  return history.filter((one) => isCounted(one) && one.at > now - EMAIL_MS).length;
 }
 
 /** Adds a failure and drops those that no longer count. */
@@ -85,16 +89,20 @@ const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
 const GROUP_DIGITS = 12;
 
-export type Subject =
-  | { readonly kind: "email"; readonly email: string }
-  | { readonly kind: "device"; readonly deviceId: string };
+export type Subject = { readonly kind: "email"; readonly email: string } | OwnSubject;
+
+/** A known device of the user, or a live session. Failures of strangers don't count there. */
+export interface OwnSubject {
+  readonly kind: "device" | "session";
+  readonly id: string;
+}
 
 const nameOf = (subject: Subject) =>
-  subject.kind === "email" ? subject.email.trim().toLowerCase() : `device|${subject.deviceId}`;
+  subject.kind === "email" ? comparedEmail(subject.email) : `${subject.kind}|${subject.id}`;
 
-/** Returns the name under which failures of a network or device are counted for an e-mail: a hash of both. */
+/** Returns the name under which failures of a network, device or session are counted for an e-mail: a hash of both. */
 export const groupOf = (email: string, from: string): string =>
-  sha256Hex(`${email.trim().toLowerCase()}|${from}`).slice(0, GROUP_DIGITS);
+  sha256Hex(`${comparedEmail(email)}|${from}`).slice(0, GROUP_DIGITS);
 
 /** Makes the key. Many rows share a partition, so that the purge can find them. */
 function keyOf(subject: Subject) {
@@ -102,18 +110,19 @@ function keyOf(subject: Subject) {
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
-/** Failed log-ins. The row key is the hash of the e-mail or of the device's id. */
+/** What failed. The row key is the hash of the e-mail, or of the id of the device or session. */
 export const loginHistoryRow = rowCodec("login history", {
-  /** One entry per failure: a letter for its kind, the group, and the time in base 36, separated by commas. */
+  /** One entry per failure: a letter for its kind, the group, the time in base 36, and the number of resets. */
   failures: text(),
 });
 
-const LETTERS = { password: "p", code: "c", device_code: "d" } as const;
+const LETTERS = { password: "p", code: "c", own_code: "o" } as const;
 const KINDS = new Map(
   (Object.keys(LETTERS) as FailureKind[]).map((kind) => [LETTERS[kind] as string, kind]),
 );
 
-const toText = ({ kind, group, at }: Failure) => `${LETTERS[kind]}${group}.${at.toString(36)}`;
+const toText = ({ kind, group, at, resets }: Failure) =>
+  `${LETTERS[kind]}${group}.${at.toString(36)}.${resets}`;
 
 function toColumns(history: LoginHistory): Columns {
   return loginHistoryRow.encode({ failures: history.map(toText).join(",") });
@@ -125,16 +134,17 @@ function toHistory(row: Row): LoginHistory {
     .split(",")
     .filter(Boolean)
     .map((entry) => {
-      const [, letter = "", group = "", time = ""] = /^(\w)(\w+)\.(\w+)$/.exec(entry) ?? [];
+      const [, letter = "", group = "", time = "", count = ""] =
+        /^(\w)(\w+)\.(\w+)\.(\d+)$/.exec(entry) ?? [];
       const kind = KINDS.get(letter);
-      const at = Number.parseInt(time, 36);
-      if (kind !== undefined && !Number.isNaN(at)) return { kind, group, at };
+      const [at, resets] = [Number.parseInt(time, 36), Number(count)];
+      if (kind !== undefined && !Number.isNaN(at)) return { kind, group, at, resets };
       const damage = { kind: loginHistoryRow.kind, rowKey: row.rowKey, column: "failures" };
       throw new DamagedRow({ ...damage, reason: "is no list of failures" });
     });
 }
 
-/** Stores failed log-ins by e-mail, known or not, and by device (table `ratewindows`). Only hashes are stored. */
+/** Stores failed log-ins by e-mail, known or not, by device and by session (table `ratewindows`). Only hashes are stored. */
 export class LoginHistoryStore {
   readonly #table: Table;
 

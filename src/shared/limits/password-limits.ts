@@ -16,6 +16,7 @@ import {
   type FailureKind,
   type LoginHistory,
   type LoginHistoryStore,
+  type OwnSubject,
   type Subject,
   type TryFrom,
 } from "./login-history-store.ts";
@@ -25,8 +26,8 @@ import type { RateWindowStore } from "./rate-window-store.ts";
 export interface Trier {
   readonly email: string;
   readonly ip: string;
-  /** The device, if it is one of the user's own. */
-  readonly deviceId?: string | undefined;
+  /** A known device of the user, or their live session. What fails there counts there alone. */
+  readonly own?: OwnSubject | undefined;
 }
 
 type Tried = "password" | "code";
@@ -53,21 +54,23 @@ interface AttemptDeps {
 class Attempt {
   readonly #deps: AttemptDeps;
   readonly #email: Subject;
-  /** The history in which failures count: that of a known device, otherwise that of the e-mail. */
+  /** The history in which failures count: that of a known device or session, otherwise that of the e-mail. */
   readonly #own: Subject;
   readonly #from: TryFrom;
   #emailHistory: LoginHistory | undefined;
+  /** How many resets the user whose code is tried has had. */
+  #resets = 0;
 
-  constructor(deps: AttemptDeps, { email, ip, deviceId }: Trier) {
+  constructor(deps: AttemptDeps, { email, ip, own }: Trier) {
     this.#deps = deps;
     this.#email = { kind: "email", email };
-    this.#own = deviceId === undefined ? this.#email : { kind: "device", deviceId };
-    const group = groupOf(email, deviceId ?? addressNetwork(ip));
+    this.#own = own ?? this.#email;
+    const group = groupOf(email, own?.id ?? addressNetwork(ip));
     this.#from = { group, attemptsMax: deps.loginAttempts };
   }
 
-  get #isFromDevice(): boolean {
-    return this.#own.kind === "device";
+  get #countsApart(): boolean {
+    return this.#own !== this.#email;
   }
 
   /** Refuses the attempt when there were too many failures. @throws AppError `rate_limited` */
@@ -78,26 +81,28 @@ class Attempt {
 
   /** Returns how many codes were wrong within the hour, as far as this attempt has read or counted them. */
   wrongCodes(): number {
-    return wrongCodesIn(this.#emailHistory ?? [], this.#deps.now());
+    return wrongCodesIn(this.#emailHistory ?? [], this.#resets, this.#deps.now());
   }
 
   #requireCodes(history: LoginHistory): void {
-    const seconds = codeBlockedSeconds(history, this.#deps.now());
+    const seconds = codeBlockedSeconds(history, this.#resets, this.#deps.now());
     if (seconds > 0) throw tooManyFailures(seconds);
   }
 
   async begin(): Promise<void> {
     const history = await this.#deps.logins.find(this.#own);
-    if (!this.#isFromDevice) this.#emailHistory = history;
+    if (!this.#countsApart) this.#emailHistory = history;
     this.#require(history);
   }
 
   /**
    * Checks whether a code of the second factor may be tried. These are limited for all callers together. Otherwise
-   * anybody who knows the password could find the code, one of a million.
+   * anybody who knows the password could find the code, one of a million. Wrong codes count until the user's next reset,
+   * which takes the mailbox: otherwise a thief could keep the owner out with codes sent just before.
    * @throws AppError `rate_limited`
    */
-  async admitCode(): Promise<void> {
+  async admitCode({ resets }: { readonly resets: number }): Promise<void> {
+    this.#resets = resets;
     this.#emailHistory ??= await this.#deps.logins.find(this.#email);
     this.#requireCodes(this.#emailHistory);
   }
@@ -105,8 +110,8 @@ class Attempt {
   /** Counts the failure. Returns the error to throw, which doesn't tell the caller what was wrong. */
   async failed(what: Tried = "password", failedCheck?: FailedCheck): Promise<AppError> {
     const seconds = await this.#count(this.#own, what);
-    const isCodeOfDevice = what === "code" && this.#isFromDevice;
-    const forCodes = isCodeOfDevice ? await this.#count(this.#email, "device_code") : 0;
+    const isCodeApart = what === "code" && this.#countsApart;
+    const forCodes = isCodeApart ? await this.#count(this.#email, "own_code") : 0;
     const longest = Math.max(seconds, forCodes);
     return longest > 0 ? tooManyFailures(longest) : invalidCredentials(failedCheck);
   }
@@ -118,11 +123,12 @@ class Attempt {
     await logins.change(subject, (history) => {
       const at = now();
       seconds = Math.max(
-        kind === "device_code" ? 0 : blockedSeconds(history, this.#from, at),
-        kind === "password" ? 0 : codeBlockedSeconds(history, at),
+        kind === "own_code" ? 0 : blockedSeconds(history, this.#from, at),
+        kind === "password" ? 0 : codeBlockedSeconds(history, this.#resets, at),
       );
       const { group } = this.#from;
-      const counted = seconds > 0 ? history : afterFailure(history, { kind, group, at });
+      const resets = kind === "password" ? 0 : this.#resets;
+      const counted = seconds > 0 ? history : afterFailure(history, { kind, group, at, resets });
       if (subject === this.#email) this.#emailHistory = counted;
       return seconds > 0 ? undefined : counted;
     });
@@ -146,10 +152,10 @@ class Attempt {
     };
     await logins.change(this.#own, (history) => {
       this.#require(history);
-      if (what === "code" && !this.#isFromDevice) this.#requireCodes(history);
+      if (what === "code" && !this.#countsApart) this.#requireCodes(history);
       return withoutOwn(history);
     });
-    if (what === "password" || !this.#isFromDevice) return;
+    if (what === "password" || !this.#countsApart) return;
     await logins.change(this.#email, (history) => {
       this.#requireCodes(history);
       return withoutOwn(history);
@@ -170,14 +176,22 @@ const tooManyFailures = (retryAfter: number) =>
 
 /**
  * Begins a try of a password, TOTP code or recovery code, for a known or an unknown e-mail. Concurrent tries gain
- * nothing: once the limit is reached, none of them learns its outcome. Tries from elsewhere don't block a device that
- * the user has signed in from before.
+ * nothing: once the limit is reached, none of them learns its outcome. Tries from elsewhere block neither a device that
+ * the user has signed in from before nor a live session.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promise<LoginAttempt> {
   const attempt = new Attempt(deps, trier);
   await attempt.begin();
   return attempt;
+}
+
+/**
+ * Forgets what failed for an e-mail, because its mailbox was proved. Wrong codes are also tied to the user's resets, so
+ * that those which are still being checked don't count either.
+ */
+export async function forgetFailures(logins: LoginHistoryStore, email: string): Promise<void> {
+  await logins.change({ kind: "email", email }, (history) => (history.length > 0 ? [] : undefined));
 }
 
 /** Counts one of something that is limited per UTC day. @throws AppError `rate_limited` */

@@ -1,3 +1,4 @@
+import { comparedEmail } from "../runtime/email.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
 import type { Table } from "../runtime/storage/table.ts";
@@ -22,7 +23,7 @@ export class MailCountStore {
 
   /** Counts a mail unless there were too many, and returns whether it may be sent. Always takes a read and a write. */
   async admit(email: string, kind: string, limit: { perDay: number; now: Date }): Promise<boolean> {
-    const partitionKey = sha256Hex(email.trim().toLowerCase());
+    const partitionKey = sha256Hex(comparedEmail(email));
     const now = limit.now.getTime();
     let isAdmitted = false;
     await this.#emails.change(partitionKey, `M|${kind}`, (stored) => {

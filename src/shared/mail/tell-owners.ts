@@ -101,7 +101,7 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
       locale,
       values: { low: String(config.limits.balanceLowTokens) },
       list: { items, more: count - items.length },
-      off: offLink(config, { platformId, userId, notice: notice as Notice }),
+      off: offLink(config, { platformId, userId, notice: notice as Notice }, now),
     })),
   );
   const recent = stored.sent.filter(({ at }) => Date.parse(at) > now.getTime() - DAY_MS);

@@ -1,6 +1,7 @@
 // The small variant of the library, because every start loads it.
 import { isIP } from "node:net";
 import * as z from "zod/mini";
+import { canonicalEmail } from "./email.ts";
 import { shape, type Shape } from "./shape.ts";
 
 /** The schema of a setting's text. */
@@ -225,9 +226,11 @@ function isMailUrl(text: string): boolean {
 export const mailUrl = shape(() =>
   transformed(withRule(z.string(), isMailUrl, MAIL_URL), mailServerOf),
 );
-export const mailAddress = shape(() =>
-  z.email("must be an e-mail address").check(z.maxLength(254, "must have at most 254 characters")),
-);
+export const mailAddress = shape(() => {
+  const isAddress = (text: string) => canonicalEmail(text) !== undefined;
+  const written = withRule(z.string(), isAddress, "must be an e-mail address");
+  return transformed(written, (text) => canonicalEmail(text) ?? text);
+});
 
 export const webAddress = shape(() =>
   httpUrl().check(z.maxLength(2_000, "must have at most 2,000 characters")),

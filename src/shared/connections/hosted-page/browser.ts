@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Language } from "./language.ts";
+import { cookieOf, ownCookie, ownCookieName } from "../../runtime/cookies.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
 import type { CheckedTokens } from "../../runtime/checked-tokens.ts";
 import type { ConnectionsDeps } from "../deps.ts";
@@ -28,16 +29,14 @@ export interface BrowserRequest {
 
 const COOKIE_VALUE = /^[\w-]{43}$/;
 
-/** Returns the cookie's name. Another host of the same site can't set a `__Host-` cookie, which needs https. */
-function cookieName(config: Config): string {
-  return config.publicBaseUrl.startsWith("https:") ? "__Host-cx" : "cx";
-}
+const COOKIE = "cx";
 
 /** Returns the id in the browser's cookie, whether we issued it or not. */
-export function readBrowserId(config: Config, request: BrowserRequest): string | undefined {
-  const prefix = `${cookieName(config)}=`;
-  const pairs = (request.cookie ?? "").split(";").map((pair) => pair.trim());
-  const value = pairs.find((pair) => pair.startsWith(prefix))?.slice(prefix.length);
+export function readBrowserId(
+  { publicBaseUrl }: Config,
+  { cookie }: Pick<BrowserRequest, "cookie">,
+): string | undefined {
+  const value = cookieOf(cookie, ownCookieName(publicBaseUrl, COOKIE));
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
@@ -69,10 +68,8 @@ export function isSameBrowser(
 }
 
 /** Returns the header that sets the cookie. SameSite=Lax sends it when the network's page leads back to ours. */
-export function browserCookie(config: Config, id: string): readonly [string, string] {
-  const secure = config.publicBaseUrl.startsWith("https:") ? "; Secure" : "";
-  return ["set-cookie", `${cookieName(config)}=${id}; Path=/; HttpOnly; SameSite=Lax${secure}`];
-}
+export const browserCookie = ({ publicBaseUrl }: Config, id: string) =>
+  ownCookie(publicBaseUrl, COOKIE, id, "SameSite=Lax");
 
 /** Reports whether another site sent the form with the user's browser. Other clients don't send this header. */
 export function isForeign({ fetchSite }: BrowserRequest): boolean {

@@ -117,7 +117,14 @@ export const ERROR_REFERENCE = {
     ),
   },
   nothing_to_retry: plain("A requested leg has not failed."),
-  nothing_to_remove: plain("Nothing that was requested is published, or it is already removed."),
+  nothing_to_remove: {
+    when: "Nothing that was requested is published, or it is already removed.",
+    details: shape(() =>
+      z.strictObject({
+        platforms: z.array(networkName()).describe("Where there is nothing to remove."),
+      }),
+    ),
+  },
   removal_unsupported: {
     when: "The requested networks can't remove these posts for the relay.",
     details: shape(() =>

@@ -81,8 +81,15 @@ function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
   return withNewCall(leg, endedCall(asked, { kind: "failed", failure }, now));
 }
 
-const nothing = () =>
-  new AppError("nothing_to_remove", "Nothing that was requested is still published.");
+/** Makes the refusal that names the networks on which nothing is left to remove. */
+const nothing = (asked: readonly { readonly leg: Leg; readonly what: Removable }[]) =>
+  new AppError("nothing_to_remove", "Nothing that was requested is still published.", {
+    details: {
+      platforms: asked
+        .filter(({ what }) => what === "nothing" || what === "removed")
+        .map(({ leg }) => leg.network),
+    },
+  });
 
 function refusalOf(
   { networks }: Removal,
@@ -99,9 +106,9 @@ function refusalOf(
     return new AppError("invalid_state", "A requested leg is being retried.", {
       details: { status },
     });
-  if (networks !== undefined && is("nothing")) return nothing();
+  if (networks !== undefined && is("nothing")) return nothing(asked);
   if (is("yes", "pending")) return undefined;
-  if (!is("unsupported")) return nothing();
+  if (!is("unsupported")) return nothing(asked);
   const posts = asked
     .filter(({ what }) => what === "unsupported")
     .map(({ leg }) => ({ platform: leg.network, url: publishingCall(leg).result?.url ?? null }));

@@ -5,6 +5,7 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { findLink, invalidLink, isOlderThanStatus, type LinkDeps } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
+import { usedLink, type LinkForm } from "../links/used-link.ts";
 import type { Platform } from "../platform.ts";
 import { hashAndClaim } from "../staff/manage-users.ts";
 import { roleNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
@@ -56,7 +57,7 @@ export async function followInvitation(
 export async function join(
   services: TenantsDeps,
   scope: RequestScope,
-  { token, password }: AcceptInvitation,
+  { token, password, form }: AcceptInvitation & { readonly form?: LinkForm },
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const { invitation, platform } = await followInvitation(services, token);
   const { userId: id, platformId, email, role, locale } = invitation;
@@ -78,7 +79,11 @@ export async function join(
     createdAt: now.toISOString(),
   });
   const from = { userId: id, ip: scope.ip, now };
-  const user: User = { ...made, signIns: withNetwork(made.signIns, from) };
+  const user: User = {
+    ...made,
+    ...usedLink(services, form),
+    signIns: withNetwork(made.signIns, from),
+  };
   const accept = (rows: readonly Row[]) =>
     services.stores.invitations.accept(invitation, user, rows);
   const notice = { ...roleNotice(user, role), also: undefined };

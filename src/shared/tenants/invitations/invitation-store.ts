@@ -1,5 +1,6 @@
 import { USER_ROLES } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../core/core.ts";
+import { comparedEmail } from "../../runtime/email.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { integer, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
@@ -36,7 +37,7 @@ export const invitedEmailRow = rowCodec("invitation of an e-mail", {
 const PREFIX = "V|";
 const EMAIL_PREFIX = "VX|";
 const invitations = newestFirst("invitation", PREFIX, toInvitation);
-const emailKey = (email: string) => EMAIL_PREFIX + sha256Hex(email.trim().toLowerCase());
+const emailKey = (email: string) => EMAIL_PREFIX + sha256Hex(comparedEmail(email));
 
 function toInvitation(platformId: string, row: Row): Invitation {
   return { ...invitationRow.decode(row), id: invitations.idOf(row), platformId };

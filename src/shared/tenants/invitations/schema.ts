@@ -3,8 +3,8 @@ import { idOf, time } from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { token, tokenExample } from "../links/schema.ts";
-import { chosenLocale, email, newPassword, role } from "../staff/schema.ts";
+import { email, token, tokenExample } from "../links/schema.ts";
+import { chosenLocale, newPassword, role } from "../staff/schema.ts";
 import { INVITATION_STATUSES, type InvitationView } from "./invitation.ts";
 
 export const InviteBody = shape(() =>

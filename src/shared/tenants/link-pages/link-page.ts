@@ -1,9 +1,18 @@
 import { quotedPlatform } from "../../mail/mail.ts";
-import { CHECK, layout, pageAnswer, type BrowserAnswer } from "../../connections/connections.ts";
+import {
+  browserCookie,
+  CHECK,
+  layout,
+  pageAnswer,
+  readBrowserId,
+  type BrowserAnswer,
+} from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "../../runtime/markup.ts";
+import { randomToken } from "../../runtime/secrets.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followInvitation, join } from "../invitations/accept-invitation.ts";
@@ -12,11 +21,14 @@ import { followLink, type LinkDeps } from "../links/links.ts";
 import { confirmReset } from "../staff/reset-password.ts";
 import {
   ConfirmResetBody,
+  KINDS_OF_PAGE,
   LINK_PAGES,
-  type LinkKind,
   type LinkPage,
   VerifyBody,
 } from "../links/schema.ts";
+import { findPastUse, type LinkForm } from "../links/used-link.ts";
+import { deviceCookie } from "../staff/device-cookie.ts";
+import { issueDevice, type User } from "../staff/user.ts";
 import { verifyEmail } from "../staff/verify-email.ts";
 import { de } from "./words/de.ts";
 import { en, type PageWords } from "./words/en.ts";
@@ -42,13 +54,6 @@ export interface Page {
 }
 
 const isLinkPage = (text: string): text is LinkPage => LINK_PAGES.some((page) => page === text);
-
-/** The kinds of users' links that each page accepts. */
-const KINDS: Readonly<Record<Exclude<LinkPage, "invitation">, readonly LinkKind[]>> = {
-  verify: ["verify"],
-  reset: ["reset", "operator_reset"],
-  email: ["email"],
-};
 
 /** Answers with a page in the style of the hosted page: no script, its own style, and no image. */
 export function answerWith(config: Config, locale: Locale, page: Page): BrowserAnswer {
@@ -77,15 +82,21 @@ export function donePage(title: string, text: string): Page {
   return { status: 200, title, body };
 }
 
+/** Values for the texts of a page. `email` is the address that the person signs in with once the link was used. */
+interface Named extends Readonly<Record<string, string>> {
+  readonly email: string;
+}
+
 /** Finds what a link leads to, without using it up. Returns the names for the page's texts. @throws AppError */
 async function follow(
   services: LinkDeps,
   { token = "" }: LinkVisit["fields"],
   { kind, locale }: { readonly kind: LinkPage; readonly locale: Locale },
-): Promise<Readonly<Record<string, string>>> {
+): Promise<Named> {
   if (kind !== "invitation") {
-    await followLink(services, KINDS[kind], token);
-    return {};
+    const { user, link } = await followLink(services, KINDS_OF_PAGE[kind], token);
+    // A mistyped new address may be a stranger's, who must not learn the present one.
+    return { email: kind === "email" ? link.newEmail : user.email };
   }
   const { invitation, platform } = await followInvitation(services, token);
   const service = services.config.service.name;
@@ -96,7 +107,7 @@ async function follow(
 interface FormParts {
   readonly kind: LinkPage;
   readonly words: PageWords;
-  readonly named: Readonly<Record<string, string>>;
+  readonly named: Named;
   readonly problem: string | null;
 }
 
@@ -113,6 +124,17 @@ function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Pag
       <p class="soft">${fillText(intro, named)}</p>
       <form method="post" action="${kind}" class="end">
         <input type="hidden" name="token" value="${visit.fields["token"] ?? ""}" />
+        <div class="field">
+          <label for="username">${words.email}</label>
+          <input
+            type="email"
+            id="username"
+            name="username"
+            value="${named.email}"
+            autocomplete="username"
+            readonly
+          />
+        </div>
         <div class="field">
           <label for="password"
             >${label}${hint !== "" && html`<span class="hint" id="hint">${hint}</span>`}</label
@@ -166,23 +188,72 @@ function refused(kind: LinkPage, words: PageWords, { code }: AppError): Page {
   }
 }
 
-async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkPage): Promise<void> {
+type AnswerHeaders = BrowserAnswer["headers"];
+
+/** Returns the header that makes the browser a known device of the user. */
+const deviceHeaders = async (
+  { config, secrets }: TenantsDeps,
+  user: User,
+): Promise<AnswerHeaders> => [
+  deviceCookie(config, user.email, await issueDevice(secrets.devices, user)),
+];
+
+/** Uses the link. Returns the headers of the answer. */
+async function use(
+  services: TenantsDeps,
+  visit: LinkVisit,
+  { kind, form }: { readonly kind: LinkPage; readonly form: LinkForm | undefined },
+): Promise<AnswerHeaders> {
   const { scope, fields } = visit;
   const { token = "", password = "" } = fields;
+  const formed = form === undefined ? {} : { form };
   const checked = <Data>({ data }: { readonly data?: Data | undefined }): Data => {
     if (data === undefined) throw new AppError("validation_failed", "The form is incomplete.");
     return data;
   };
   if (kind === "invitation") {
     const body = checked(AcceptInvitationBody().safeParse({ token, password }));
-    await join(services, scope, body);
-  } else if (kind === "reset") {
-    const body = checked(ConfirmResetBody().safeParse({ token, newPassword: password }));
-    await confirmReset(services, scope, body);
-  } else {
-    const body = checked(VerifyBody().safeParse({ token, password }));
-    await verifyEmail(services, scope, { ...body, headers: new Headers() });
+    const { user } = await join(services, scope, { ...body, ...formed });
+    return await deviceHeaders(services, user);
   }
+  if (kind === "reset") {
+    const body = checked(ConfirmResetBody().safeParse({ token, newPassword: password }));
+    const { email, deviceToken } = await confirmReset(services, scope, { ...body, ...formed });
+    return [deviceCookie(services.config, email, deviceToken)];
+  }
+  const body = checked(VerifyBody().safeParse({ token, password }));
+  await verifyEmail(services, scope, { ...body, headers: new Headers(), ...formed });
+  return [];
+}
+
+/**
+ * Returns the answer for a link that was used already: to the browser that used it, that it worked; of an invitation, that
+ * it was accepted. A repeated form has to have the password that was set, because another one was not.
+ */
+async function past(
+  services: TenantsDeps,
+  visit: LinkVisit,
+  { kind, words }: Step,
+): Promise<{ readonly page: Page; readonly headers: AnswerHeaders } | undefined> {
+  const { token = "", password } = visit.fields;
+  const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
+  const pastUse = await findPastUse(services, kind, { token, browserId });
+  if (pastUse === undefined) return undefined;
+  const { user, isRepeat } = pastUse;
+  const setsPassword = kind === "reset" || kind === "invitation";
+  const isSame =
+    isRepeat &&
+    (!setsPassword ||
+      password === undefined ||
+      (await services.secrets.passwords.inTurn(knownUser(user.id), (hashing) =>
+        hashing.matches(password, user.passwordHash),
+      )));
+  if (isSame) {
+    const isForm = setsPassword && password !== undefined;
+    return { page: done(kind, words), headers: isForm ? await deviceHeaders(services, user) : [] };
+  }
+  if (kind !== "invitation") return undefined;
+  return { page: problemPage(400, words.acceptedTitle, words.accepted), headers: [] };
 }
 
 interface Step {
@@ -203,7 +274,7 @@ function withWait(
 async function pageOf(
   config: Config,
   visit: LinkVisit,
-  step: (of: Step) => Promise<Page>,
+  step: (of: Step) => Promise<Page | { readonly page: Page; readonly headers: AnswerHeaders }>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
   const words = PAGE_WORDS[locale];
@@ -211,28 +282,53 @@ async function pageOf(
   const answer = (page: Page) => answerWith(config, locale, page);
   if (!isLinkPage(kind)) return answer(problemPage(400, words.invalidTitle, words.invalid));
   try {
-    return answer(await step({ kind, locale, words }));
+    const stepped = await step({ kind, locale, words });
+    if (!("page" in stepped)) return answer(stepped);
+    const made = answer(stepped.page);
+    return { ...made, headers: [...made.headers, ...stepped.headers] };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return withWait(answer(refused(kind, words, error)), error);
   }
 }
 
-/** Shows the page of a link, without using it up, because mail scanners follow links. */
-export function showLink(services: LinkDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services.config, visit, async (of) => {
-    const named = await follow(services, visit.fields, of);
-    return form(visit, { ...of, named, problem: null });
+const isInvalidLink = (error: unknown) =>
+  error instanceof AppError && error.code === "invalid_link";
+
+/**
+ * Shows the page of a link, without using it up, because mail scanners follow links. The browser gets a cookie by which
+ * its form is known again, even if the first answer to the form never reaches it.
+ */
+export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+  const { config } = services;
+  const { token = "" } = visit.fields;
+  return pageOf(config, visit, async (of) => {
+    try {
+      const named = await follow(services, visit.fields, of);
+      const page = form(visit, { ...of, named, problem: null });
+      const known = readBrowserId(config, { cookie: visit.headers.get("cookie") });
+      return { page, headers: known === undefined ? [browserCookie(config, randomToken())] : [] };
+    } catch (error) {
+      const shown = { ...visit, fields: { token } };
+      const answer = isInvalidLink(error) ? await past(services, shown, of) : undefined;
+      if (answer === undefined) throw error;
+      return answer;
+    }
   });
 }
 
-/** Uses a link with the form of its page. */
+/** Uses a link with the form of its page. A repeat by the same browser within ten minutes is answered as done. */
 export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   return pageOf(services.config, visit, async (of) => {
+    const { kind, words } = of;
+    const { token = "" } = visit.fields;
+    const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
     try {
-      await use(services, visit, of.kind);
-      return done(of.kind, of.words);
+      const used = { kind, form: browserId === undefined ? undefined : { token, browserId } };
+      return { headers: await use(services, visit, used), page: done(kind, words) };
     } catch (error) {
+      const answer = isInvalidLink(error) ? await past(services, visit, of) : undefined;
+      if (answer !== undefined) return answer;
       const problem = error instanceof AppError ? typedProblem(of.words, error) : undefined;
       if (problem === undefined) throw error;
       return form(visit, { ...of, named: await follow(services, visit.fields, of), problem });

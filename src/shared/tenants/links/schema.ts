@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { composed } from "../../networks/contract/text.ts";
 import { time } from "../../runtime/fields.ts";
+import { canonicalEmail } from "../../runtime/email.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 
@@ -19,8 +20,35 @@ export type LinkKind = (typeof LINK_KINDS)[number];
 export const LINK_PAGES = ["verify", "reset", "email", "invitation"] as const;
 export type LinkPage = (typeof LINK_PAGES)[number];
 
+export const KINDS_OF_PAGE: Readonly<Record<LinkPage, readonly LinkKind[]>> = {
+  verify: ["verify"],
+  reset: ["reset", "operator_reset"],
+  email: ["email"],
+  invitation: ["invitation"],
+};
+
+/** A use of a link by the form of its page, so that the same browser's repeat is answered as done. */
+export interface UsedLink {
+  readonly tokenHash: string;
+  readonly browserHash: string;
+  readonly at: string;
+}
+
 /** The language of a user's mails. */
 export const locale = shape(() => z.enum(LOCALES));
+
+/** An e-mail address. The parsed value is its stored form. */
+export const email = shape(() =>
+  z
+    .string()
+    .trim()
+    .max(EMAIL_LENGTH_MAX)
+    .check(
+      z.overwrite((text) => canonicalEmail(text) ?? ""),
+      z.email({ pattern: /^[^@]+@[^@]+$/ }),
+    )
+    .describe("An international domain may be written either way. It is stored as `xn--…`."),
+);
 
 export const token = shape(() =>
   z.string().max(TOKEN_LENGTH_MAX).describe("The part after `token=` of the link that was sent."),
@@ -60,7 +88,7 @@ const tried = (what: string) => z.string().min(1).max(TYPED_LENGTH_MAX).describe
 
 export const ChangeEmailBody = shape(() =>
   z.strictObject({
-    newEmail: z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()),
+    newEmail: email(),
     password: tried("The present one."),
     totpCode: tried(
       "The code of the authenticator app if TOTP is on, or a recovery code.",
@@ -109,5 +137,9 @@ export const LinkFields = shape(() => z.record(z.string(), z.string()));
 export const offFields = shape(() => z.strictObject({ token: token() }));
 
 export const linkFields = shape(() =>
-  z.strictObject({ token: token(), password: z.string().optional() }),
+  z.strictObject({
+    token: token(),
+    username: z.string().optional().describe("For password managers. Not read."),
+    password: z.string().optional(),
+  }),
 );

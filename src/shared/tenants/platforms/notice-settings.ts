@@ -34,10 +34,10 @@ interface OffLink {
 
 /** Finds what the link in a notice switches off. Changes nothing. @throws AppError `invalid_link` */
 export async function followOffLink(
-  { config, stores }: Pick<TenantsDeps, "config" | "stores">,
+  { clock, config, stores }: Pick<TenantsDeps, "clock" | "config" | "stores">,
   token: string,
 ): Promise<OffLink> {
-  const read = readOffToken(config.identity, token);
+  const read = readOffToken(config.identity, token, clock.now());
   if (read === undefined) throw invalidLink();
   const { platformId, userId, notice } = read;
   const [user, platform] = await Promise.all([

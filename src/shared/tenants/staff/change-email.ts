@@ -4,6 +4,7 @@ import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
+import { usedLink, type LinkForm } from "../links/used-link.ts";
 import type { ChangeEmail } from "../links/schema.ts";
 import { claimEmail } from "./manage-users.ts";
 import { confirmIdentity, getOwnUser } from "./own-account.ts";
@@ -53,13 +54,13 @@ export async function finishEmailChange(
   services: TenantsDeps,
   scope: RequestScope,
   user: User,
-  newEmail: string,
+  { newEmail, form }: { readonly newEmail: string; readonly form: LinkForm | undefined },
 ): Promise<void> {
   const { id: userId, platformId, email } = user;
   await claimEmail(services, newEmail, { platformId, userId });
   const changed = await updateWithNotice(services, user, "emailChanged", (present) =>
     present.email === email && present.passwordVersion === user.passwordVersion
-      ? { email: newEmail, emailVerified: true }
+      ? { email: newEmail, emailVerified: true, ...usedLink(services, form) }
       : undefined,
   );
   if (changed === undefined) throw invalidLink();

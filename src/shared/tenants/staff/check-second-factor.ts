@@ -8,7 +8,9 @@ import {
   parseRecoveryCode,
   type Proof,
   type SecondFactor,
+  clockOffset,
   matchingStep,
+  plainCode,
 } from "./second-factor.ts";
 
 interface Owner {
@@ -56,11 +58,24 @@ export function checkTotpCode(
   const { secondFactor } = owner;
   const secret = unsealSecret(services.config, owner, secondFactor);
   const { lastStep } = secondFactor;
-  const step = matchingStep(secret, text.replace(/\s/g, ""), {
+  const step = matchingStep(secret, plainCode(text), {
     now: services.clock.now(),
     lastStep,
   });
   return step === undefined ? undefined : { kind: "totp_code", step };
+}
+
+/**
+ * Returns by how many seconds the clock of an app that shows the code is ahead, or behind if negative. Undefined for a
+ * code of no time near. Only said while the second factor is set up: who types the code has its secret then.
+ */
+export function clockOffsetOf(
+  services: CodeDeps,
+  owner: Owner & { readonly secondFactor: SecondFactor },
+  text: string,
+): number | undefined {
+  const secret = unsealSecret(services.config, owner, owner.secondFactor);
+  return clockOffset(secret, plainCode(text), services.clock.now());
 }
 
 function checkRecoveryCode(

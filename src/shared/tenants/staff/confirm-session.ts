@@ -1,6 +1,7 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import type { ConfirmedSession } from "../../callers/tokens.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { confirmIdentity, getOwnUser, recordOwn } from "./own-account.ts";
 import type { ConfirmSession } from "./schema.ts";
 import { proveIdentity } from "./prove-identity.ts";
@@ -16,13 +17,14 @@ const CONFIRMED = "user.confirmed";
 export async function confirmSession(
   services: TenantsDeps,
   scope: SessionScope,
-  { password, totpCode, deviceToken = "" }: ConfirmSession,
+  { password, totpCode, ...proof }: ConfirmSession & DeviceProof,
 ): Promise<ConfirmedSession> {
   const { devices, sessions } = services.secrets;
   const user = await getOwnUser(services.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
-  const device = deviceToken === "" ? undefined : await devices.read(deviceToken);
+  const deviceToken = deviceTokenOf(services.config, user.email, proof);
+  const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
   const deviceId = device !== undefined && isDeviceOf(device, user) ? device.deviceId : undefined;
   const attempt = await confirmIdentity(services, scope, { user, action: CONFIRMED, deviceId });
   await proveIdentity(services, attempt, { user, password, totpCode });

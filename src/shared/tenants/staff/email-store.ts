@@ -1,3 +1,4 @@
+import { comparedEmail } from "../../runtime/email.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -32,8 +33,7 @@ export interface EmailClaim extends EmailOwner {
   readonly etag: string;
 }
 
-/** Ignores case and surrounding white space. */
-const partitionOf = (email: string) => sha256Hex(email.trim().toLowerCase());
+const partitionOf = (email: string) => sha256Hex(comparedEmail(email));
 
 const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
   ...emailRow.encode({ platformId, userId, claimedAt: at }),

@@ -11,7 +11,7 @@ const TASK_MS_MAX = 20_000;
 const IDLE_MS = 5 * 60_000;
 
 /** A password to rate, cut to the characters that count, and words that a guesser would try first. */
-export interface RatedPassword {
+interface RatedPassword {
   readonly password: string;
   readonly words: readonly string[];
 }

@@ -6,7 +6,13 @@ import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Audit } from "../../audit/audit.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
+import {
+  checkCode,
+  checkTotpCode,
+  clockOffsetOf,
+  makeRecoveryCodes,
+  sealSecret,
+} from "./check-second-factor.ts";
 import type { ChangePassword, ConfirmTotp, RemoveTotp } from "./schema.ts";
 import { requirePassword } from "./prove-identity.ts";
 import {
@@ -19,7 +25,7 @@ import {
 } from "./second-factor.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
 import { hashNewPassword } from "./weak-passwords.ts";
-import { hasTotp, isSessionLive, withPassword, type User } from "./user.ts";
+import { hasTotp, isSessionLive, issueDevice, withPassword, type User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
 /** Returns the stored user of the session. @throws AppError `session_expired` when it was just removed */
@@ -57,8 +63,8 @@ interface Confirming {
 }
 
 /**
- * Begins an attempt of a signed-in user to prove their identity again, by password or code. It counts as an attempt to
- * log in, so that a stolen session can't get around that limit.
+ * Begins an attempt of a signed-in user to prove their identity again, by password or code. What fails counts against
+ * the known device or the session, so that a stolen session can't guess, and strangers' failures don't block the owner.
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
@@ -75,8 +81,13 @@ export async function confirmIdentity(
       throw error;
     }
   };
+  const { sessionId } = scope.caller;
+  const own =
+    deviceId === undefined
+      ? ({ kind: "session", id: sessionId ?? user.id } as const)
+      : ({ kind: "device", id: deviceId } as const);
   const attempt = await recorded(() =>
-    services.limits.beginLoginAttempt({ email: user.email, ip: scope.ip, deviceId }),
+    services.limits.beginLoginAttempt({ email: user.email, ip: scope.ip, own }),
   );
   return {
     failed(what, failedCheck) {
@@ -84,7 +95,7 @@ export async function confirmIdentity(
       return attempt.failed(what, failedCheck);
     },
     wrongCodes: () => attempt.wrongCodes(),
-    admitCode: () => recorded(() => attempt.admitCode()),
+    admitCode: (of) => recorded(() => attempt.admitCode(of)),
     passed: () => recorded(() => attempt.passed()),
     succeeded: (what) => recorded(() => attempt.succeeded(what)),
   };
@@ -93,14 +104,15 @@ export async function confirmIdentity(
 const PASSWORD_CHANGED = "user.password_changed";
 
 /**
- * Changes the user's password, and ends all of their sessions except the caller's. Of concurrent changes, one is made.
+ * Changes the user's password, and ends all of their sessions except the caller's and the tokens of their devices. Returns
+ * a new one for this device. Of concurrent changes, one is made.
  * @throws AppError `invalid_credentials`, `rate_limited`, `validation_failed`, `service_unavailable`
  */
 export async function changePassword(
   services: TenantsDeps,
   scope: SessionScope,
   { currentPassword, newPassword }: ChangePassword,
-): Promise<void> {
+): Promise<{ readonly deviceToken: string }> {
   const user = await getOwnUser(services.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
@@ -126,6 +138,7 @@ export async function changePassword(
   });
   if (changed === undefined) throw isLive ? await attempt.failed() : sessionExpired();
   recordOwn(services.audit, scope, PASSWORD_CHANGED);
+  return { deviceToken: await issueDevice(services.secrets.devices, changed) };
 }
 
 /** As long as the digest of SHA-1 (RFC 4226, 4). */
@@ -182,7 +195,14 @@ export async function confirmTotp(
     throw refuse("The secret is older than half an hour. Ask for another with POST /v1/auth/totp.");
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_ENABLED });
   const proof = checkTotpCode(services, { ...user, secondFactor }, code);
-  if (proof === undefined) throw await attempt.failed();
+  if (proof === undefined) {
+    const refusal = await attempt.failed();
+    const offset = clockOffsetOf(services, { ...user, secondFactor }, code);
+    if (refusal.code !== "invalid_credentials" || offset === undefined) throw refusal;
+    const clock = `${Math.abs(offset)} s ${offset > 0 ? "ahead" : "behind"}`;
+    const message = `The code is of another time: the phone's clock is about ${clock}. Set it to the automatic time, then send a new code.`;
+    throw new AppError("invalid_credentials", message);
+  }
   await attempt.passed();
   const { codes, hashes } = makeRecoveryCodes(services.config, user);
   const isSame = (present: SecondFactor | null) =>
@@ -212,7 +232,7 @@ export async function removeTotp(
     throw refuseState(services.audit, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
   await requirePassword(services.secrets.passwords, attempt, { user, password });
-  await attempt.admitCode();
+  await attempt.admitCode(user);
   const proof = checkCode(services, user, code);
   if (proof === undefined) throw await wrongCode(services, attempt, user);
   await attempt.succeeded("code");

@@ -3,12 +3,14 @@ import { knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { hashNewPassword } from "./weak-passwords.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
-import { isDeviceOf, isEmailOf, withPassword } from "./user.ts";
+import { isDeviceOf, isEmailOf, issueDevice, withPassword } from "./user.ts";
 import { recordUser } from "../links/record-user.ts";
 import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.ts";
+import { usedLink, type LinkForm } from "../links/used-link.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
 /** Finds the user of an e-mail. Asks storage for the same where there is none. */
@@ -35,10 +37,11 @@ const NOBODY = "nobody";
 export async function askForReset(
   services: TenantsDeps,
   _scope: RequestScope,
-  { email, deviceToken }: AskForReset,
+  { email, ...proof }: AskForReset & DeviceProof,
 ): Promise<void> {
   const { mail, secrets } = services;
   if (!isMailOn(services.config)) throw mailDisabled();
+  const deviceToken = deviceTokenOf(services.config, email, proof);
   const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
   const { user, ids } = await findReader(services, email);
   // Strangers who ask all day use up their own mails, but not those of a device that the user has signed in from.
@@ -52,15 +55,15 @@ export async function askForReset(
 }
 
 /**
- * Sets a new password with a link, ends every session and link of the user, and verifies the e-mail. Of two uses at the
- * same time, one succeeds.
+ * Sets a new password with a link, ends every session and link of the user, and verifies the e-mail. The link proves the
+ * mailbox, so failed log-ins and wrong codes no longer count. Of two uses at the same time, one succeeds.
  * @throws AppError `invalid_link`, `validation_failed`, `service_unavailable`
  */
 export async function confirmReset(
   services: TenantsDeps,
   scope: RequestScope,
-  { token, newPassword }: ConfirmReset,
-): Promise<{ readonly deviceToken: string }> {
+  { token, newPassword, form }: ConfirmReset & { readonly form?: LinkForm },
+): Promise<{ readonly deviceToken: string; readonly email: string }> {
   const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
   // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.
   const passwordHash = await hashNewPassword(services, knownUser(user.id), {
@@ -71,6 +74,8 @@ export async function confirmReset(
   });
   // Before the link is used up, which proves the mailbox either way: after a crash, the next use makes the credit.
   if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
+  // Before the link is used up, so that the next use does it after a crash.
+  await services.limits.forgetFailures(user.email);
   const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;
   const kinds = [
     "passwordChanged",
@@ -81,13 +86,13 @@ export async function confirmReset(
       ? {
           ...withPassword(present, passwordHash, null),
           emailVerified: true,
+          resets: present.resets + 1,
+          ...usedLink(services, form),
           ...(link.removesTotp ? { secondFactor: null } : {}),
         }
       : undefined,
   );
   if (changed === undefined) throw invalidLink();
   recordUser(services, scope, user, "user.password_reset");
-  const { id: userId, platformId, passwordVersion } = changed;
-  const device = { userId, platformId, passwordVersion };
-  return { deviceToken: await services.secrets.devices.issue(device) };
+  return { deviceToken: await issueDevice(services.secrets.devices, changed), email: user.email };
 }

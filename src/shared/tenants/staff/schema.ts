@@ -12,7 +12,7 @@ import {
   platformSummary,
   platformSummaryExample,
 } from "../platform-schema.ts";
-import { locale } from "../links/schema.ts";
+import { email, locale } from "../links/schema.ts";
 import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
 import type { FoundUser, SignedIn, UserView } from "./user.ts";
 
@@ -20,7 +20,6 @@ const EMAIL_LENGTH_MAX = 254;
 const TOKENS_MAX = 10_000_000;
 const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
-export const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
 const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 export const newPassword = shape(() =>
   z

@@ -55,9 +55,36 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
+/** Zeros of the decimal digits that keyboards write. The other nine follow each. */
+const ZEROS = [
+  0x0660, 0x06f0, 0x07c0, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66,
+  0x0e50, 0x0ed0, 0x0f20, 0x1040, 0x17e0, 0x1810,
+];
+const FULL_WIDTH = { first: 0xff01, last: 0xff5e, offset: 0xfee0 };
+
+function toAscii(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const { first, last, offset } = FULL_WIDTH;
+  if (code >= first && code <= last) return String.fromCodePoint(code - offset);
+  const zero = ZEROS.find((one) => code >= one && code < one + 10);
+  return zero === undefined ? character : String(code - zero);
+}
+
+/**
+ * Returns a typed code in plain letters and digits: without spaces, dashes, dots and invisible marks, and with the digits
+ * of other scripts and full-width characters in ASCII.
+ */
+export const plainCode = (text: string): string =>
+  Array.from(text, toAscii)
+    .join("")
+    .replace(
+      /[\s.·_\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\u2010-\u2015\u2212\ufe58\ufe63-]/g,
+      "",
+    );
+
 /** Parses a typed code, ignoring case, dashes, spaces and look-alikes. Undefined when it is no code. */
 export function parseRecoveryCode(text: string): string | undefined {
-  const code = text.toUpperCase().replace(/[\s-]/g, "").replaceAll("O", "0").replace(/[IL]/g, "1");
+  const code = plainCode(text).toUpperCase().replaceAll("O", "0").replace(/[IL]/g, "1");
   return CODE.test(code) ? code : undefined;
 }
 
@@ -101,6 +128,18 @@ export function matchingStep(
     if (right && step > lastStep) found = step;
   }
   return found;
+}
+
+/** How many steps of a wrong clock are recognised: ten minutes. */
+const CLOCK_STEPS_MAX = 20;
+
+/** Returns by how many seconds the clock of a phone with this code is ahead, negative if it is behind. */
+export function clockOffset(secret: Uint8Array, code: string, now: Date): number | undefined {
+  for (let off = 1; off <= CLOCK_STEPS_MAX; off += 1)
+    for (const steps of [off, -off])
+      if (equalSecrets(Buffer.from(codeOf(secret, stepAt(now) + steps)), Buffer.from(code)))
+        return steps * STEP_SECONDS;
+  return undefined;
 }
 
 /** Encodes bytes in Base32 (RFC 4648) without padding, as authenticator apps expect a typed secret. */

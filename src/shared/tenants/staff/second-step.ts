@@ -15,7 +15,7 @@ export async function checkSecondStep(
   if (!hasTotp(user)) return { kind: "not_needed" };
   const code = (totpCode ?? "").trim();
   if (code === "") return { kind: "missing" };
-  await attempt.admitCode();
+  await attempt.admitCode(user);
   return checkCode(services, user, code) ?? { kind: "wrong" };
 }
 

@@ -9,6 +9,7 @@ import { newId } from "../../runtime/ids.ts";
 import type { Clock } from "../../runtime/process.ts";
 import type { TenantsDeps, TenantSecrets } from "../deps.ts";
 import type { Platform } from "../platform.ts";
+import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { openPlatform } from "./open-platform.ts";
 import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
@@ -21,6 +22,7 @@ import {
   isDeviceOf,
   isEmailOf,
   isSessionLive,
+  issueDevice,
   viewUser,
   type SignedIn,
   type User,
@@ -33,10 +35,9 @@ export async function openSession(
   user: User,
 ): Promise<SignedIn> {
   const { id: userId, platformId, sessionVersion: version } = user;
-  const { passwordVersion } = user;
   const [{ token, expiresIn, expiresAt }, deviceToken] = await Promise.all([
     secrets.sessions.issue({ userId, platformId, version }),
-    secrets.devices.issue({ userId, platformId, passwordVersion }),
+    issueDevice(secrets.devices, user),
   ]);
   return { platform, user: viewUser(user), token, expiresIn, expiresAt, deviceToken };
 }
@@ -113,8 +114,8 @@ async function beginAttempt(
   }
   const user = await findUser(services, email);
   const isOwnDevice = isDeviceOf(device, user);
-  const deviceId = isOwnDevice ? device.deviceId : undefined;
-  const attempt = await services.limits.beginLoginAttempt({ email, ip, deviceId });
+  const own = isOwnDevice ? ({ kind: "device", id: device.deviceId } as const) : undefined;
+  const attempt = await services.limits.beginLoginAttempt({ email, ip, own });
   return { attempt, user, isOwnDevice };
 }
 
@@ -132,9 +133,10 @@ interface CheckedPassword extends Begun {
 async function checkPassword(
   services: TenantsDeps,
   scope: RequestScope,
-  { email, password, deviceToken }: LogIn,
+  { email, password, ...proof }: LogIn & DeviceProof,
 ): Promise<CheckedPassword> {
   const { devices, passwords } = services.secrets;
+  const deviceToken = deviceTokenOf(services.config, email, proof);
   const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
   const asker = device === undefined ? strangerFrom(scope.ip) : knownUser(device.userId);
   return await passwords.inTurn(asker, async (hashing) => {
@@ -177,7 +179,7 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
 export async function logIn(
   services: TenantsDeps,
   scope: RequestScope,
-  input: LogIn,
+  input: LogIn & DeviceProof,
 ): Promise<SignedIn> {
   const checked = await checkPassword(services, scope, input);
   const { attempt, user, isOwnDevice, isRight, newHash } = checked;

@@ -1,5 +1,6 @@
 import type { User } from "./user.ts";
 import { creditId } from "../../billing/billing.ts";
+import { comparedEmail } from "../../runtime/email.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
 
@@ -7,7 +8,7 @@ const GMAIL = new Set(["gmail.com", "googlemail.com"]);
 
 /** Returns the mailbox of an address, without `+…`, and for Gmail without dots, since these don't matter. */
 export function mailboxOf(email: string): string {
-  const address = email.trim().toLowerCase();
+  const address = comparedEmail(email);
   const at = address.lastIndexOf("@");
   const [local = ""] = address.slice(0, at).split("+", 1);
   const domain = address.slice(at + 1);

@@ -56,6 +56,12 @@ export const userRow = rowCodec("user", {
     ),
   ),
   lastLoginAt: textOrNull(),
+  resets: integer(),
+  usedLink: json(
+    shape(() =>
+      z.object({ tokenHash: z.string(), browserHash: z.string(), at: z.string() }).nullable(),
+    ),
+  ),
   // Absent until the user is first changed.
   changeMark: text(),
 });
@@ -72,6 +78,8 @@ export type UserChange = Partial<
     | "keptSessionId"
     | "endedSessions"
     | "secondFactor"
+    | "resets"
+    | "usedLink"
     | "signIns"
     | "lastLoginAt"
   >

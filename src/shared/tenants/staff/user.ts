@@ -1,7 +1,9 @@
-import type { DeviceClaims } from "../../callers/device-tokens.ts";
+import type { DeviceClaims, DeviceTokens } from "../../callers/device-tokens.ts";
 import type { UserRole } from "../../callers/caller.ts";
 import type { IssuedSession } from "../../callers/tokens.ts";
+import { comparedEmail } from "../../runtime/email.ts";
 import type { Locale } from "../../runtime/locale.ts";
+import type { UsedLink } from "../links/schema.ts";
 import type { Platform } from "../platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
 
@@ -49,6 +51,10 @@ export interface User {
   /** Sessions that were ended one by one, kept as long as something that they made could be valid. */
   readonly endedSessions: readonly EndedSession[];
   readonly secondFactor: SecondFactor | null;
+  /** How many times a reset link has set the password. */
+  readonly resets: number;
+  /** The link that last changed the user by the form of its page. */
+  readonly usedLink: UsedLink | null;
   readonly signIns: SignIns;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
@@ -89,6 +95,8 @@ export function newUser(
     keptSessionId: null,
     endedSessions: [],
     secondFactor: null,
+    resets: 0,
+    usedLink: null,
     signIns: NO_SIGN_INS,
     lastLoginAt: null,
   };
@@ -109,7 +117,7 @@ export function withPassword(
 }
 
 export function isEmailOf({ email }: Pick<User, "email">, address: string): boolean {
-  return email.trim().toLowerCase() === address.trim().toLowerCase();
+  return comparedEmail(email) === comparedEmail(address);
 }
 
 /** Reports whether logging in asks for a code. */
@@ -125,6 +133,12 @@ export function isDeviceOf(device: DeviceClaims, user: User | undefined): boolea
     device.passwordVersion === user.passwordVersion
   );
 }
+
+/** Issues the token of a device that the user has proved their identity on. A new password ends it. */
+export const issueDevice = (
+  devices: DeviceTokens,
+  { id: userId, platformId, passwordVersion }: User,
+): Promise<string> => devices.issue({ userId, platformId, passwordVersion });
 
 /** Reports whether neither a log-out nor a change of the password has ended a session. */
 export function isSessionLive(

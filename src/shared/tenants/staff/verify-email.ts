@@ -9,6 +9,7 @@ import { isSessionLive, type User } from "./user.ts";
 import { followLink, invalidLink } from "../links/links.ts";
 import { finishEmailChange } from "./change-email.ts";
 import { recordUser } from "../links/record-user.ts";
+import type { LinkForm } from "../links/used-link.ts";
 import type { Verify } from "../links/schema.ts";
 
 async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): Promise<boolean> {
@@ -43,14 +44,20 @@ async function checkPassword(
 export async function verifyEmail(
   services: TenantsDeps,
   scope: RequestScope,
-  { token, password, headers }: Verify & { readonly headers: Headers },
+  {
+    token,
+    password,
+    headers,
+    form,
+  }: Verify & { readonly headers: Headers; readonly form?: LinkForm },
 ): Promise<void> {
   const { user, link } = await followLink(services, ["verify", "email"], token);
   if (!(await hasSessionOf(services.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
     await checkPassword(services, scope, user, password);
   }
-  if (link.kind === "email") return await finishEmailChange(services, scope, user, link.newEmail);
+  const { kind, newEmail } = link;
+  if (kind === "email") return await finishEmailChange(services, scope, user, { newEmail, form });
   // Again, because a process may have ended before the credit. It is made only once.
   if (user.emailVerified) return await startWithCredit(services, user, scope.requestId);
   const verified = await services.stores.users.update(user, (present) =>

@@ -47,7 +47,8 @@ export const de: PageWords = {
     button: "Abschalten",
     doneTitle: "Abgeschaltet",
     done: "Die Inhaber Ihrer Plattform bekommen diese Mails nicht mehr. Sie können dieses Fenster schließen.",
-    invalid: "Der Link ist beschädigt, oder Sie sind kein Inhaber dieser Plattform mehr.",
+    invalid:
+      "Der Link ist beschädigt oder älter als 60 Tage, oder Sie sind kein Inhaber dieser Plattform mehr.",
     kinds: {
       connectionNeedsReauth: "Mails über Konten, die ihre Inhaber neu verknüpfen müssen",
       endpointDisabled: "Mails über abgeschaltete Webhook-Endpunkte",
@@ -57,7 +58,11 @@ export const de: PageWords = {
   },
   invalidTitle: "Dieser Link funktioniert nicht",
   invalid:
-    "Er wurde schon benutzt, ist abgelaufen oder durch einen neueren ersetzt. Fordern Sie einen neuen Link an.",
+    "Er wurde schon benutzt, ist abgelaufen oder durch einen neueren ersetzt. Wenn Sie ihn eben benutzt haben, hat es geklappt: Melden Sie sich an. Fordern Sie sonst einen neuen Link an.",
+  acceptedTitle: "Sie sind schon dabei",
+  accepted:
+    "Diese Einladung wurde angenommen. Melden Sie sich mit Ihrer E-Mail-Adresse und dem Passwort an, das Sie gewählt haben. Wenn Sie es nicht mehr wissen, setzen Sie es dort zurück, wo Sie sich anmelden.",
+  email: "E-Mail-Adresse",
   wrongPassword: "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
   badNewPassword: "Wählen Sie ein Passwort mit 12 bis 128 Zeichen, das schwer zu erraten ist.",
   tooManyTitle: "Zu viele Versuche",

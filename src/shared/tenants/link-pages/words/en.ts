@@ -26,6 +26,11 @@ export interface PageWords {
   };
   readonly invalidTitle: string;
   readonly invalid: string;
+  /** An invitation that was accepted before. */
+  readonly acceptedTitle: string;
+  readonly accepted: string;
+  /** The label of the address that the person signs in with. */
+  readonly email: string;
   readonly wrongPassword: string;
   readonly badNewPassword: string;
   readonly tooManyTitle: string;
@@ -83,7 +88,8 @@ export const en: PageWords = {
     button: "Switch off",
     doneTitle: "Switched off",
     done: "Your platform's owners get no more of these mails. You can close this window.",
-    invalid: "The link is damaged, or you are no longer an owner of this platform.",
+    invalid:
+      "The link is damaged or older than 60 days, or you are no longer an owner of this platform.",
     kinds: {
       connectionNeedsReauth: "Mails about accounts that their owners have to link again",
       endpointDisabled: "Mails about webhook endpoints that were disabled",
@@ -92,7 +98,12 @@ export const en: PageWords = {
     },
   },
   invalidTitle: "This link doesn't work",
-  invalid: "It was used, has expired, or was replaced by a newer one. Ask for a new link.",
+  invalid:
+    "It was used, has expired, or was replaced by a newer one. If you have just used it, it worked: log in. Otherwise ask for a new link.",
+  acceptedTitle: "You have joined already",
+  accepted:
+    "This invitation was accepted. Log in with your e-mail address and the password that you chose. If you no longer know the password, reset it where you log in.",
+  email: "E-mail address",
   wrongPassword: "This password isn't right. Try again.",
   badNewPassword: "Choose a password of 12 to 128 characters that is hard to guess.",
   tooManyTitle: "Too many attempts",

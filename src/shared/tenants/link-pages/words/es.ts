@@ -47,7 +47,8 @@ export const es: PageWords = {
     button: "Desactivar",
     doneTitle: "Desactivados",
     done: "Los propietarios de tu plataforma ya no reciben estos correos. Puedes cerrar esta ventana.",
-    invalid: "El enlace está dañado, o ya no eres propietario de esta plataforma.",
+    invalid:
+      "El enlace está dañado o tiene más de 60 días, o ya no eres propietario de esta plataforma.",
     kinds: {
       connectionNeedsReauth: "Correos sobre cuentas que sus dueños tienen que vincular de nuevo",
       endpointDisabled: "Correos sobre endpoints de webhook desactivados",
@@ -56,7 +57,12 @@ export const es: PageWords = {
     },
   },
   invalidTitle: "Este enlace no funciona",
-  invalid: "Ya se usó, ha caducado o se sustituyó por otro más reciente. Pide un enlace nuevo.",
+  invalid:
+    "Ya se usó, ha caducado o se sustituyó por otro más reciente. Si acabas de usarlo, ha funcionado: inicia sesión. Si no, pide un enlace nuevo.",
+  acceptedTitle: "Ya formas parte del equipo",
+  accepted:
+    "Esta invitación ya se aceptó. Inicia sesión con tu correo electrónico y la contraseña que elegiste. Si no la recuerdas, restablécela donde inicias sesión.",
+  email: "Correo electrónico",
   wrongPassword: "La contraseña no es correcta. Inténtalo de nuevo.",
   badNewPassword: "Elige una contraseña de 12 a 128 caracteres, difícil de adivinar.",
   tooManyTitle: "Demasiados intentos",

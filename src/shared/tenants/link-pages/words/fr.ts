@@ -47,7 +47,8 @@ export const fr: PageWords = {
     button: "Désactiver",
     doneTitle: "Messages désactivés",
     done: "Les propriétaires de votre plateforme ne reçoivent plus ces messages. Vous pouvez fermer cette fenêtre.",
-    invalid: "Le lien est abîmé, ou vous n'êtes plus propriétaire de cette plateforme.",
+    invalid:
+      "Le lien est abîmé ou a plus de 60 jours, ou vous n'êtes plus propriétaire de cette plateforme.",
     kinds: {
       connectionNeedsReauth:
         "Messages sur les comptes que leurs propriétaires doivent lier de nouveau",
@@ -58,7 +59,11 @@ export const fr: PageWords = {
   },
   invalidTitle: "Ce lien ne fonctionne pas",
   invalid:
-    "Il a déjà servi, a expiré ou a été remplacé par un plus récent. Demandez un nouveau lien.",
+    "Il a déjà servi, a expiré ou a été remplacé par un plus récent. Si vous venez de l'utiliser, il a fonctionné : connectez-vous. Sinon, demandez un nouveau lien.",
+  acceptedTitle: "Vous avez déjà rejoint l'équipe",
+  accepted:
+    "Cette invitation a été acceptée. Connectez-vous avec votre adresse e-mail et le mot de passe que vous avez choisi. Si vous ne le connaissez plus, réinitialisez-le là où vous vous connectez.",
+  email: "Adresse e-mail",
   wrongPassword: "Ce mot de passe n'est pas le bon. Réessayez.",
   badNewPassword: "Choisissez un mot de passe de 12 à 128 caractères, difficile à deviner.",
   tooManyTitle: "Trop de tentatives",

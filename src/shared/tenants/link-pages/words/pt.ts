@@ -46,7 +46,8 @@ export const pt: PageWords = {
     button: "Desligar",
     doneTitle: "Desligados",
     done: "Os proprietários da sua plataforma já não recebem estes e-mails. Pode fechar esta janela.",
-    invalid: "O link está danificado, ou já não é proprietário desta plataforma.",
+    invalid:
+      "O link está danificado ou tem mais de 60 dias, ou já não é proprietário desta plataforma.",
     kinds: {
       connectionNeedsReauth: "E-mails sobre contas que os donos têm de ligar de novo",
       endpointDisabled: "E-mails sobre endpoints de webhook desativados",
@@ -55,7 +56,12 @@ export const pt: PageWords = {
     },
   },
   invalidTitle: "Este link não funciona",
-  invalid: "Já foi usado, expirou ou foi substituído por um mais recente. Peça um novo link.",
+  invalid:
+    "Já foi usado, expirou ou foi substituído por um mais recente. Se acabou de o usar, funcionou: inicie sessão. Caso contrário, peça um novo link.",
+  acceptedTitle: "Já faz parte da equipa",
+  accepted:
+    "Este convite foi aceite. Inicie sessão com o seu endereço de e-mail e a palavra-passe que escolheu. Se já não a sabe, redefina-a onde inicia sessão.",
+  email: "Endereço de e-mail",
   wrongPassword: "A palavra-passe não está certa. Tente de novo.",
   badNewPassword: "Escolha uma palavra-passe de 12 a 128 caracteres, difícil de adivinhar.",
   tooManyTitle: "Demasiadas tentativas",
