@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { execFile } from "node:child_process";
 import { WARNING_CODES } from "../../src/shared/networks/contract/errors.ts";
 import { promisify } from "node:util";
@@ -42,6 +43,8 @@ describe("the document as a whole", () => {
   test("says what it is and where it holds", () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/);
     expect(document.info.version).toBe("0.2.0");
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    expect(document.info["x-release"]).toBe(version);
     expect(document.servers.map(({ url }) => url)).toEqual([BASE_URL]);
     expect(Object.keys(document.components.securitySchemes)).toEqual([
       "apiKey",

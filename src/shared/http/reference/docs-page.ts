@@ -182,7 +182,9 @@ function body(document: OpenApi): { readonly nav: Markup; readonly main: Markup 
     <header>
       <h1>${info.title} API</h1>
       <p>${info.summary}</p>
-      <p class="soft">Version ${info.version} · <code>${servers[0]?.url}</code></p>
+      <p class="soft">
+        Release ${info["x-release"]}, document ${info.version} · <code>${servers[0]?.url}</code>
+      </p>
       <p>
         <a href="v1/openapi.json">OpenAPI document</a> · <a href="docs.md">Markdown</a> ·
         <a href="llms.txt">llms.txt</a>

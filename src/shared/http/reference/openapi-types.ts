@@ -78,6 +78,7 @@ export interface OpenApi {
   readonly info: {
     readonly title: string;
     readonly version: string;
+    readonly "x-release": string;
     readonly summary: string;
     readonly description: string;
     readonly license: { readonly name: string; readonly identifier: string };

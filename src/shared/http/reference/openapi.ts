@@ -59,6 +59,8 @@ function webhooksOf(
 
 /** Version of the document, as its specification has it. It is not the version of a release of ours. */
 const DOCUMENT_VERSION = "0.2.0";
+/** The release that this document comes with, as `package.json` names it. */
+const RELEASE = "1.0.0-rc";
 
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -196,6 +198,7 @@ export function openApi(
     info: {
       title: serviceName,
       version: DOCUMENT_VERSION,
+      "x-release": RELEASE,
       summary: "One post in, many social networks out.",
       description: API_GUIDE.map(({ title, text }) => `## ${title}\n\n${text}`).join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },
