@@ -173,6 +173,19 @@ const INSTAGRAM: readonly OfNetwork[] = [
       return json(400, { error: { message, type: "IGApiException", code: 100 } });
     },
   },
+  {
+    name: "developer-role",
+    source: "https://github.com/loicnestler/instagram-basic-display/issues/2",
+    routes: [],
+    meaning:
+      "Switch on accessToken: the app is in development mode, and the account is none of its testers.",
+    play: () =>
+      json(400, {
+        error_type: "OAuthException",
+        code: 400,
+        error_message: "Insufficient developer role",
+      }),
+  },
 ];
 
 const LINKEDIN: readonly OfNetwork[] = [

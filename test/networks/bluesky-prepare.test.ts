@@ -306,6 +306,37 @@ describe("a Bluesky link card", () => {
     });
   });
 
+  test("notes that the picture is the page's, and leaves it out once the server has refused it", async () => {
+    const script = { http: { [PAGE]: page, ...upload }, media: { [THUMB]: image() } };
+    const made = async (more: object) => {
+      const tools = scriptedTools(script);
+      const outcome = await bluesky.calls.publish.prepare(
+        leg({ text }, { remote: { ...leg().remote, ...more } }),
+        tools,
+      );
+      if (outcome.kind !== "ready") throw new Error(outcome.kind);
+      const { record, foundPicture } = outcome.remote as {
+        record: Record<string, unknown>;
+        foundPicture?: string;
+      };
+      return {
+        card: external(record),
+        foundPicture,
+        warnings: outcome.warnings,
+        asked: tools.asked,
+      };
+    };
+    expect(await made({})).toMatchObject({ card: { thumb: {} }, foundPicture: "sent" });
+    const again = await made({ foundPicture: "left_out" });
+    expect(again).toMatchObject({
+      card: { title: "A post" },
+      foundPicture: "left_out",
+      warnings: ["bluesky.linkCard.picture"],
+    });
+    expect(again.card).not.toHaveProperty("thumb");
+    expect(again.asked).toEqual([PAGE]);
+  });
+
   test("follows the page where it moved", async () => {
     const record = await preparedRecord(
       { text },

@@ -110,6 +110,36 @@ describe("publishing to Bluesky", () => {
     });
   });
 
+  test.each([
+    answer(400, {
+      error: "BlobTooLarge",
+      message: "It is 1.84MB but the maximum size is 976.56KB.",
+    }),
+    answer(400, {
+      error: "InvalidRequest",
+      message: "Invalid app.bsky.feed.post record: record/embed/external/thumb is not accepted",
+    }),
+  ])(
+    "publishes a link without its page's picture when the server refuses that (%#)",
+    async (reply) => {
+      const http = { [PUT]: reply };
+      const sent = leg({}, { remote: { ...remote, foundPicture: "sent" }, sentAt: NOW });
+      const outcome = await bluesky.calls.publish.perform(sent, scriptedTools({ http }));
+      expect(outcome).toMatchObject({
+        kind: "prepare_again",
+        remote: { rkey, createdAt: NOW.toISOString(), foundPicture: "left_out" },
+      });
+      if (outcome.kind !== "prepare_again") return;
+      const again = leg({}, { remote: { ...outcome.remote, record }, sentAt: NOW });
+      expect(await bluesky.calls.publish.perform(again, scriptedTools({ http }))).not.toMatchObject(
+        {
+          remote: { foundPicture: "left_out" },
+          kind: "prepare_again",
+        },
+      );
+    },
+  );
+
   test("publishing to Bluesky without a record is a defect", async () => {
     await expect(bluesky.calls.publish.perform(leg(), scriptedTools())).rejects.toThrow(
       "not prepared",

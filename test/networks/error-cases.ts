@@ -57,6 +57,13 @@ const throttled = (level: string) => ({
   serviceErrorCode: 101,
   message: `Resource level throttle ${level} limit for calls to this resource is reached.`,
 });
+/** As Laravel says what is wrong with a form, with 422 or, at some servers, 500. */
+const checked = (field: string, message: string) => ({ message, errors: { [field]: [message] } });
+/** As Takahē says it. */
+const takahe = (name: string, msg: string) => ({
+  error: "invalid_input",
+  error_details: [{ loc: ["details", name], msg, type: "value_error.missing" }],
+});
 const DUPLICATE = "Content is a duplicate of urn:li:share:6844785523593134080";
 const THROTTLES = [4, 17, 32, 341, 613, 80001, 80002, 80014];
 const LOST_TOKENS = [458, 459, 460, 463, 464, 467, 490];
@@ -339,6 +346,22 @@ export const CASES: readonly Case[] = [
     errors("Error processing thumbnail for uploaded media"),
     "later",
   ),
+  ...[422, 500].flatMap((status) => [
+    ...mastodon("feature_unsupported", status, [
+      checked("visibility", "The selected visibility is invalid."),
+    ]),
+    ...mastodon("text_too_long", status, [
+      checked("status", "The status may not be greater than 500 characters."),
+    ]),
+    ...mastodon("media_rejected", status, [
+      checked("file", "The file may not be greater than 15000 kilobytes."),
+      checked("file", "The file must be a file of type: image/jpeg, image/png."),
+      checked("media_ids", "The media ids field is required."),
+      checked("media_ids", "The media ids may not have more than 4 items."),
+    ]),
+  ]),
+  ...mastodon("text_invalid", 400, [takahe("status", "field required")]),
+  ...mastodon("outcome_unknown", 500, [{ message: "Server Error", errors: {} }]),
   ...mastodon("outcome_unknown", 500, errors("oops")),
   ...mastodon("outcome_unknown", 503, errors("Remote SSL certificate could not be verified")),
   ...mastodon("outcome_unknown", 200, ["ok"]),

@@ -317,7 +317,12 @@ describe("linking a Facebook page", () => {
       "permission_missing",
     ],
     ["the code was used before", { [TOKEN]: error(100, 36009) }, "access_denied"],
-    ["the app's secret is wrong", { [TOKEN]: error(1) }, "network_unavailable"],
+    ["Facebook fails", { [TOKEN]: error(1) }, "network_unavailable"],
+    [
+      "the app's secret is wrong",
+      { [TOKEN]: answer(400, { error: { code: 1, message: "Error validating client secret." } }) },
+      "service_refused",
+    ],
     ["Facebook is away", { [TOKEN]: lost }, "network_unavailable"],
     ["Facebook answers with a page", { [ACCOUNTS]: htmlPage(502) }, "network_unavailable"],
     ["there were too many calls", { [ACCOUNTS]: error(4) }, "rate_limited"],
@@ -329,7 +334,9 @@ describe("linking a Facebook page", () => {
   test.each<[Record<string, string>, string]>([
     [{ error: "access_denied", error_reason: "user_denied" }, "access_denied"],
     [{ error: "server_error" }, "network_unavailable"],
-    [{ error_code: "1349048", error_message: "Can't load URL" }, "network_unavailable"],
+    [{ error_code: "1349048", error_message: "Can't load URL" }, "service_refused"],
+    [{ error_code: "2", error_message: "An unexpected error has occurred" }, "network_unavailable"],
+    [{ error: "invalid_scope" }, "service_refused"],
     [{}, "input_invalid"],
     [{ code: "#_=_" }, "input_invalid"],
   ])("says what came back with the browser: %j", async (params, code) => {

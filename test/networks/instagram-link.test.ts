@@ -167,7 +167,12 @@ describe("linking an Instagram account", () => {
     [
       "our secret is wrong",
       { [TOKEN]: refusedToken("Error validating client secret.") },
-      "network_unavailable",
+      "service_refused",
+    ],
+    [
+      "our app takes the accounts of its testers alone",
+      { [TOKEN]: refusedToken("Insufficient developer role") },
+      "service_refused",
     ],
     ["there were too many calls", { [TOKEN]: refusedToken("Wait", 429) }, "rate_limited"],
     ["Instagram is away", { [TOKEN]: lost }, "network_unavailable"],

@@ -260,18 +260,27 @@ describe("linking a LinkedIn account", () => {
   test.each([
     [{ error: "user_cancelled_login" }, "access_denied"],
     [{ error: "user_cancelled_authorize" }, "access_denied"],
-    [{ error: "unauthorized_scope_error" }, "network_unavailable"],
+    [{ error: "unauthorized_scope_error" }, "service_refused"],
+    [
+      {
+        error: "invalid_scope",
+        error_description: 'Your application has not been authorized for the scope "r_fullprofile"',
+      },
+      "service_refused",
+    ],
     [{ error: "something" }, "access_denied"],
     [{}, "input_invalid"],
   ])("tells about the callback %j", async (params, code) => {
     const { outcome, scripted } = await finish("member", {}, params);
     expect(outcome).toMatchObject({ kind: "failed", code });
+    // Anybody may have written it.
+    if (code === "service_refused") expect(outcome).toMatchObject({ isUnproven: true });
     expect(scripted.calls).toEqual([]);
   });
 
   test.each([
     ["member", TOKEN, answer(400, { error: "invalid_request" }), "access_denied"],
-    ["member", TOKEN, answer(401, { error: "invalid_client" }), "network_unavailable"],
+    ["member", TOKEN, answer(401, { error: "invalid_client" }), "service_refused"],
     ["member", TOKEN, answer(429, ""), "rate_limited"],
     ["member", TOKEN, htmlPage(502), "network_unavailable"],
     ["member", TOKEN, lost, "network_unavailable"],
@@ -284,7 +293,7 @@ describe("linking a LinkedIn account", () => {
     ["member", USERINFO, lost, "network_unavailable"],
     ["organization", TOKEN, grant("w_organization_social"), "permission_missing"],
     ["organization", ACLS, denied, "permission_missing"],
-    ["organization", ACLS, answer(426, {}), "network_unavailable"],
+    ["organization", ACLS, answer(426, {}), "service_refused"],
     ["organization", ACLS, lost, "network_unavailable"],
     ["organization", ACLS, answer(200, { elements: [] }), "nothing_to_choose"],
   ])("linking as a %s tells why it failed (%#)", async (kind, call, reply, code) => {

@@ -54,6 +54,25 @@ describe("publishing to Mastodon", () => {
     expect(mastodon.begin({ key: "leg-2" })["idempotencyKey"]).not.toBe(begun["idempotencyKey"]);
   });
 
+  test("ends at once when a server's checks refuse a field of the form, with whatever status", async () => {
+    const message = "The selected visibility is invalid.";
+    const body = { message, errors: { visibility: [message] } };
+    expect(await publish({ [POST]: answer(500, body) })).toMatchObject({
+      kind: "rejected",
+      isProof: true,
+      failure: { code: "feature_unsupported", networkCode: "HTTP 500" },
+    });
+    expect(await publish({ [POST]: answer(500, { message: "Server Error" }) })).toMatchObject({
+      kind: "in_doubt",
+    });
+    const needed = { loc: ["details", "status"], msg: "field required" };
+    const picture = { [POST]: answer(400, { error: "invalid_input", error_details: [needed] }) };
+    expect(await publish(picture, { remote: uploaded("1") })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "text_invalid", rule: "mastodon.text.required" },
+    });
+  });
+
   test("warns of a post that the server made without its files, or with another visibility", async () => {
     const publishing = leg(
       { options: { visibility: "private" } },

@@ -189,19 +189,16 @@ export async function settleLink(
 ): Promise<BrowserAnswer | Trouble> {
   const { session, token } = visit;
   if (outcome.kind === "failed") {
-    const { code, note, field } = outcome;
+    const { code, note, field, isUnproven } = outcome;
     services.log.info("an account was not linked", {
       network: network.name,
       session: session.id,
       code,
       note,
     });
-    if (code === "service_limited")
-      services.log.error("a network refuses the app", {
-        network: network.name,
-        note,
-        isLimit: true,
-      });
+    const isLimit = code === "service_limited";
+    if (isLimit || (code === "service_refused" && isUnproven !== true))
+      services.log.error("a network refuses the app", { network: network.name, note, isLimit });
     return { problem: code, field };
   }
   const { requestId, ip } = request;

@@ -70,7 +70,11 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
   ];
   return {
     kind: "ready",
-    remote: { ...remote, record: postRecord(leg, shown, step.embed) },
+    remote: {
+      ...remote,
+      record: postRecord(leg, shown, step.embed),
+      ...("hasFoundPicture" in step && step.hasFoundPicture && { foundPicture: "sent" as const }),
+    },
     ...(warnings.length > 0 ? { warnings } : {}),
   };
 }
@@ -122,6 +126,8 @@ interface MadeEmbed {
   readonly kind: "made";
   readonly embed: Embed | null;
   readonly warnings: readonly Warning[];
+  /** Whether the embed shows a picture that nobody gave, but that a link's page has. */
+  readonly hasFoundPicture?: boolean;
 }
 
 type EmbedStep = VideoStep | MadeEmbed;
@@ -192,10 +198,12 @@ async function foundCard(links: readonly string[], leg: Leg): Promise<MadeEmbed>
     const card = await fetchPageCard(url, tools);
     if (card !== undefined) {
       const { title, description, imageUrls } = card;
-      const thumb = await firstThumbnail(imageUrls, leg);
+      const isRefused = leg.remote.foundPicture === "left_out";
+      const thumb = isRefused ? null : await firstThumbnail(imageUrls, leg);
       const isLost = thumb === null && imageUrls.length > 0;
       const embed = cardEmbed({ url, title, description }, thumb);
-      return made(embed, ...(isLost ? (["bluesky.linkCard.picture"] as const) : []));
+      const warnings = isLost ? (["bluesky.linkCard.picture"] as const) : [];
+      return { ...made(embed, ...warnings), hasFoundPicture: thumb !== null };
     }
     if (tools.now().getTime() >= until) break;
   }

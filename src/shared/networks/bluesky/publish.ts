@@ -21,6 +21,9 @@ export async function perform(leg: Leg): Promise<Outcome> {
   const published = readRecord(answer, remote);
   if (published !== undefined) return published;
   const classified = await classifyFor(answer, leg);
+  // The person gave no file: the picture is that of the link's page.
+  if (remote.foundPicture === "sent" && classified.code === "media_rejected")
+    return startOver(classified, { rkey, createdAt, foundPicture: "left_out" });
   return notAccepted(answer, classified, () => {
     const now = tools.now();
     const again = { rkey, createdAt, reuploadedAt: now.toISOString() };

@@ -25,6 +25,8 @@ const remoteOf = readerOf(() => ({
   video: remoteVideo().optional(),
   /** When the leg last started over because the network had lost uploads. */
   reuploadedAt: z.iso.datetime().optional(),
+  /** What became of the picture that a link's page has for its card: the post can do without it. */
+  foundPicture: z.enum(["sent", "left_out"]).optional(),
   /** When the video service last got the video again, because it could not process it. */
   remadeAt: z.iso.datetime().optional(),
 }));

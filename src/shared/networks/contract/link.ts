@@ -42,6 +42,7 @@ export const LINK_ERRORS = [
   "permission_missing",
   "rate_limited",
   "service_limited",
+  "service_refused",
   "network_unavailable",
   "account_kind_unsupported",
   "nothing_to_choose",
@@ -54,6 +55,8 @@ export interface LinkFailure {
   readonly kind: "failed";
   readonly code: LinkErrorCode;
   readonly note?: string;
+  /** Whether anybody may have written it, because the browser brought it, or one account can't tell: no operator is called. */
+  readonly isUnproven?: true;
   /** The field of the form that is wrong, if the code alone doesn't tell. */
   readonly field?: string;
 }

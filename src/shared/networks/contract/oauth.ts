@@ -12,25 +12,33 @@ import type { NetworkTools } from "./tools.ts";
 
 type CallbackErrors = Readonly<Record<string, LinkErrorCode>>;
 
-/** Errors that come back with the browser instead of a code. All but a refusal concern our app, not the person. */
+/** Errors that come back with the browser instead of a code: a refusal by the person, or of our app, or an outage. */
 const CALLBACK_ERRORS: CallbackErrors = {
   access_denied: "access_denied",
-  invalid_client: "network_unavailable",
-  invalid_request: "network_unavailable",
-  invalid_scope: "network_unavailable",
+  invalid_client: "service_refused",
+  invalid_request: "service_refused",
+  invalid_scope: "service_refused",
   server_error: "network_unavailable",
   temporarily_unavailable: "network_unavailable",
-  unauthorized_client: "network_unavailable",
+  unauthorized_client: "service_refused",
 };
 
 /** Returns the code of a callback, or why there is none. `own` has the network's own errors. */
 export function readCode(
-  { error, code = "" }: Texts,
+  { error, error_description: words = "", code = "" }: Texts,
   own: CallbackErrors = {},
 ): string | LinkFailure {
   if (error !== undefined)
-    return linkFailed(own[error] ?? CALLBACK_ERRORS[error] ?? "access_denied", error);
+    return byBrowser(
+      own[error] ?? CALLBACK_ERRORS[error] ?? "access_denied",
+      `${error} ${words}`.trim(),
+    );
   return code === "" ? linkFailed("input_invalid", "no code came back") : code;
+}
+
+/** Returns a failure that the browser brought along. */
+export function byBrowser(code: LinkErrorCode, note: string): LinkFailure {
+  return { ...linkFailed(code, note), isUnproven: true };
 }
 
 const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
@@ -38,13 +46,16 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   permission_missing: "permission_missing",
   rate_limited: "rate_limited",
   quota_exceeded: "rate_limited",
+  app_misconfigured: "service_refused",
   // A new token or code that is refused was used or revoked on the way.
   connection_needs_reauth: "access_denied",
 };
 
 export function refusedLink({ code, networkCode, note, isOfApp }: Classified): LinkFailure {
   const known = isOfApp === true ? "service_limited" : (CODES[code] ?? "network_unavailable");
-  return linkFailed(known, `${networkCode ?? ""} ${note}`.trim());
+  const failure = linkFailed(known, `${networkCode ?? ""} ${note}`.trim());
+  // One account can't tell: a network may answer it alone as if the app were refused (`blame.ts`).
+  return known === "service_refused" ? { ...failure, isUnproven: true } : failure;
 }
 
 /** Returns a failure if a needed scope was not granted. On some pages a person may decline them one by one. */

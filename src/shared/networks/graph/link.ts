@@ -1,13 +1,22 @@
 import type { Texts } from "../contract/draft.ts";
-import { readCode } from "../contract/oauth.ts";
-import { type LinkFailure, linkFailed } from "../contract/link.ts";
+import { byBrowser, readCode } from "../contract/oauth.ts";
+import type { LinkFailure } from "../contract/link.ts";
 import type { NetworkApp } from "../contract/settings.ts";
+
+/**
+ * What Meta's pages say about the app: an address, a domain or a permission that is not registered for it, or its mode
+ * (https://github.com/PostHog/posthog/pull/86748).
+ */
+const OF_APP = /\b(?:app|application|URL|domains?|scopes?|permissions?|redirect|developer)\b/i;
 
 /** Returns the code of a callback, or why there is none. */
 export function readCallback(params: Texts): string | LinkFailure {
   const { error_code: errorCode, error_message: message, code = "" } = params;
   if (params["error"] === undefined && errorCode !== undefined)
-    return linkFailed("network_unavailable", `${errorCode} ${message ?? ""}`);
+    return byBrowser(
+      OF_APP.test(message ?? "") ? "service_refused" : "network_unavailable",
+      `${errorCode} ${message ?? ""}`,
+    );
   // Meta appends `#_` or `#_=_` to everything that it sends back.
   return readCode({ ...params, code: code.replace(/#_(?:=_)?$/, "") });
 }

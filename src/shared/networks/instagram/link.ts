@@ -95,6 +95,12 @@ async function redeem({ code, callback, tools }: Returned<undefined>) {
   return { token, scopes: permissions ?? SCOPES };
 }
 
+/**
+ * What this host says about the app: an app in development mode, which takes the accounts of its testers alone
+ * (https://github.com/loicnestler/instagram-basic-display/issues/2), its id, its secret or its address.
+ */
+const OF_APP = /developer role|platform app|\bclient\b|redirect/i;
+
 /** Returns the failure of a refused code. This host has an envelope of its own. */
 function refusedCode(answer: HttpResponse): LinkFailure {
   const shape = z.object({ error_message: z.string() });
@@ -103,8 +109,9 @@ function refusedCode(answer: HttpResponse): LinkFailure {
   if (answer.status === 429) return linkFailed("rate_limited", note);
   if (/\b(?:business|professional|personal)\b/i.test(message))
     return linkFailed("account_kind_unsupported", note);
-  const isOfCode = answer.status < 500 && /\bcode\b/i.test(message) && !/redirect/i.test(message);
-  return linkFailed(isOfCode ? "access_denied" : "network_unavailable", note);
+  if (answer.status >= 500) return linkFailed("network_unavailable", note);
+  if (OF_APP.test(message)) return linkFailed("service_refused", note);
+  return linkFailed(/\bcode\b/i.test(message) ? "access_denied" : "network_unavailable", note);
 }
 
 async function longLivedToken(

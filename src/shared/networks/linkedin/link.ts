@@ -65,7 +65,7 @@ export const linkedinLink = {
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   user_cancelled_login: "access_denied",
   user_cancelled_authorize: "access_denied",
-  unauthorized_scope_error: "network_unavailable",
+  unauthorized_scope_error: "service_refused",
 };
 
 async function redeem({
@@ -86,9 +86,9 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
   const error = oauthError(answer) ?? "";
   const note = `HTTP ${answer.status} ${error}`;
   if (answer.status === 429) return linkFailed("rate_limited", note);
-  const isOurs = CLIENT_ERRORS.includes(error);
+  if (CLIENT_ERRORS.includes(error)) return linkFailed("service_refused", note);
   // A code that has expired or was used is refused as `invalid_request`.
-  const isRefused = answer.status === 400 && error !== "" && !isOurs;
+  const isRefused = answer.status === 400 && error !== "";
   return linkFailed(isRefused ? "access_denied" : "network_unavailable", note);
 }
 

@@ -44,6 +44,11 @@ const APPROVAL =
 const REFUSED_FILE =
   /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
+const NO_VISIBILITY = unread("feature_unsupported", {
+  message: "This server takes no posts of this visibility.",
+  remediation: "Choose another visibility with platformOptions.mastodon.visibility.",
+});
+
 /** A server that takes no post without a text, also where it has a file. */
 const TEXT_WANTED = "mastodon.text.required";
 
@@ -51,11 +56,30 @@ function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow 
   return { signal: { status, message }, ...meaning };
 }
 
+/** Makes the row of a field of the form that a server names (`refusedField`). */
+function named(field: RegExp, message: RegExp, meaning: ErrorRow): TableRow {
+  return { signal: { status: CHECKED, field, message }, ...meaning };
+}
+
+/** The status that servers use for a form that does not pass their checks. */
+const CHECKED = 422;
+const ANY = /^/;
+
 /**
  * The API has no error codes, only a status and a sentence. Every request asks for English ones. The first row whose
  * sentence fits wins.
  */
 export const ERRORS = errorTable([
+  // A field of the form, checked before anything is made: `statusCreate` and `mediaUpload` of Pixelfed
+  // (`app/Http/Controllers/Api/ApiV1Controller.php`), and the schemas of Takahē (`api/views/statuses.py`).
+  named(/^visibility$/, ANY, NO_VISIBILITY),
+  named(/^status$/, /required|blank|empty/i, unread("text_invalid", { rule: TEXT_WANTED })),
+  named(/^status$/, /greater than|at most|too long/i, unread("text_too_long")),
+  named(/^(?:status|spoiler_text|language)$/, ANY, unread("text_invalid")),
+  named(/^media_ids\b/, /required/i, FILE_WANTED),
+  named(/^media_ids\b/, /more than|at most/i, TOO_MANY_FILES),
+  named(/^file\b/, /kilobytes/i, TOO_LARGE),
+  named(/^file\b/, ANY, unread("media_rejected", { rule: "mastodon.media.type" })),
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
   sentence(422, /media ids field is required/i, FILE_WANTED),
@@ -149,6 +173,36 @@ const messageOf = ({ message }: { message: string }) => message;
 
 const codedBody = objectShape(() => ({ error: z.object({ code: z.string() }) }));
 
+const checkedBody = objectShape(() => ({
+  // Laravel's, in Pixelfed.
+  errors: spare(z.record(z.string(), z.tuple([z.string()], z.unknown()))),
+  // Django's with Pydantic, in Takahē: the field is the last part of its place.
+  error_details: spare(
+    z.tuple([z.object({ loc: z.array(z.string()), msg: z.string() })], z.unknown()),
+  ),
+}));
+
+/** Returns the field of the form that did not pass a server's checks, and what is wrong with it. */
+function refusedField(
+  response: HttpResponse,
+): { readonly field: string; readonly message: string } | undefined {
+  if (response.status < 400) return undefined;
+  const { errors, error_details } = checkedBody().safeParse(response.json()).data ?? {};
+  const [[field, [message]] = ["", [""]]] = Object.entries(errors ?? {});
+  if (field !== "") return { field, message };
+  const [{ loc, msg } = { loc: [], msg: "" }] = error_details ?? [];
+  const last = loc.at(-1);
+  return last === undefined ? undefined : { field: last, message: msg };
+}
+
+/**
+ * Returns the status that an answer stands for. Pixelfed answers 500 with the checks that a form did not pass
+ * (https://github.com/pixelfed/pixelfed/issues/4789).
+ */
+export function meantStatus(response: HttpResponse): number {
+  return refusedField(response) === undefined ? response.status : CHECKED;
+}
+
 /** Returns the network's own sentence, or "". */
 export function errorText(response: HttpResponse): string {
   const body: unknown = response.json();
@@ -171,15 +225,16 @@ export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
   const code = errorCode(response);
   // A status that comes with any code proves nothing by itself.
-  const status = code !== undefined && response.status === 401 ? 400 : response.status;
+  const status = code !== undefined && response.status === 401 ? 400 : meantStatus(response);
+  const { field = "", message = text } = refusedField(response) ?? {};
   const isPage = isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000));
   const row =
     isPage || isChallenge(response)
       ? frontRow(response, IN_DOUBT)
-      : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
+      : rowOf(ERRORS, { status, code, field, message }, IN_DOUBT);
   return {
     ...withWait(row, response, "x-ratelimit-reset", now),
     networkCode: code ?? `HTTP ${response.status}`,
-    note: noteOf(text),
+    note: noteOf(field === "" ? text : `${field}: ${message}`),
   };
 }

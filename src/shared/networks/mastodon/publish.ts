@@ -2,7 +2,7 @@ import { exchange } from "../contract/answers.ts";
 import { unknownOutcome, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { Outcome } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
+import { MEDIA_TAKEN, classify, errorText, meantStatus } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
 import { findOwnPost, isKeyAlive } from "./find.ts";
@@ -47,7 +47,8 @@ function readPost(answer: HttpResponse, leg: Leg): Outcome {
   const { remote, tools } = leg;
   const published = readStatus(answer, leg);
   if (published !== undefined) return published;
-  return notAccepted(answer, classify(answer, tools.now()), (classified) => {
+  const refused = { ...answer, status: meantStatus(answer) };
+  return notAccepted(refused, classify(answer, tools.now()), (classified) => {
     const media = remote.media.map((item) => ({ ...item, isReady: false }));
     return startOver(classified, { ...remote, media }, { pollAfterSeconds: NOT_READY_SECONDS });
   });

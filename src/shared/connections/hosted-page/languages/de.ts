@@ -161,6 +161,8 @@ export const de: Words = {
       "Bei {network} gab es zu viele Versuche. Warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.",
     service_limited:
       "Der Dienst, der Sie hierher geschickt hat, kann bei {network} heute keine weiteren Konten verbinden. An Ihrem Konto liegt es nicht. Versuchen Sie es morgen noch einmal.",
+    service_refused:
+      "{network} lässt den Dienst, der Sie hierher geschickt hat, dieses Konto zurzeit nicht verbinden. Bitte sagen Sie diesem Dienst Bescheid.",
     network_unavailable:
       "{network} antwortet im Moment nicht. Versuchen Sie es in ein paar Minuten noch einmal.",
     account_kind_unsupported:

@@ -159,6 +159,8 @@ export const en = {
     rate_limited: "There were too many attempts at {network}. Wait a few minutes, then try again.",
     service_limited:
       "The service that sent you here can’t connect more accounts at {network} today. Your account is not the cause. Try again tomorrow.",
+    service_refused:
+      "{network} doesn’t let the service that sent you here connect this account at the moment. Please tell that service.",
     network_unavailable: "{network} is not answering at the moment. Try again in a few minutes.",
     account_kind_unsupported:
       "{network} does not let other services publish for this kind of account. Switch to a professional account in the settings of {network}, then come back and try again.",

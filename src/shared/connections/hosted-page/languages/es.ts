@@ -160,6 +160,8 @@ export const es: Words = {
       "Ha habido demasiados intentos en {network}. Espera unos minutos e inténtalo de nuevo.",
     service_limited:
       "El servicio que te envió aquí no puede conectar hoy más cuentas de {network}. Tu cuenta no es la causa. Inténtalo de nuevo mañana.",
+    service_refused:
+      "{network} no deja que el servicio que te envió aquí conecte esta cuenta en este momento. Avisa a ese servicio, por favor.",
     network_unavailable:
       "{network} no responde en este momento. Inténtalo de nuevo en unos minutos.",
     account_kind_unsupported:

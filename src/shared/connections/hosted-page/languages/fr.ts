@@ -161,6 +161,8 @@ export const fr: Words = {
       "Il y a eu trop de tentatives sur {network}. Attendez quelques minutes, puis réessayez.",
     service_limited:
       "Le service qui vous a envoyé ici ne peut plus connecter de compte {network} aujourd’hui. Votre compte n’y est pour rien. Réessayez demain.",
+    service_refused:
+      "{network} ne laisse pas le service qui vous a envoyé ici connecter ce compte pour le moment. Veuillez prévenir ce service.",
     network_unavailable: "{network} ne répond pas pour le moment. Réessayez dans quelques minutes.",
     account_kind_unsupported:
       "{network} ne permet pas à d’autres services de publier sur ce type de compte. Passez à un compte professionnel dans les paramètres de {network}, puis réessayez ici.",

@@ -159,6 +159,8 @@ export const pt: Words = {
     rate_limited: "Houve tentativas demais no {network}. Espere alguns minutos e tente de novo.",
     service_limited:
       "O serviço que enviou você para cá não pode conectar mais contas do {network} hoje. A causa não é a sua conta. Tente de novo amanhã.",
+    service_refused:
+      "{network} não deixa o serviço que enviou você para cá conectar esta conta no momento. Avise esse serviço, por favor.",
     network_unavailable:
       "{network} não está respondendo no momento. Tente de novo em alguns minutos.",
     account_kind_unsupported:
