@@ -15,6 +15,15 @@ describe("an e-mail address", () => {
     expect(comparedEmail(written)).toBe(stored.toLowerCase());
   });
 
+  test("text that only looks like an address is not compared as one", () => {
+    for (const written of [
+      "\u212aate@example.com",
+      "\u0130an@example.com",
+      "\uff4bate@example.com",
+    ])
+      expect(comparedEmail(written)).toBe(written);
+  });
+
   test.each([
     "ann",
     "@example.com",

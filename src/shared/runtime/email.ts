@@ -29,6 +29,9 @@ export function canonicalEmail(text: string): string | undefined {
   return hasName && address.length <= LENGTH_MAX ? address : undefined;
 }
 
-/** Returns the form in which addresses are compared, of an address or any other text. Upper and lower case are the same. */
+/**
+ * Returns the form in which addresses are compared. Upper and lower case are the same. Text that is no address stays as it
+ * is: the lower case of letters such as the Kelvin sign is that of another address.
+ */
 export const comparedEmail = (text: string): string =>
-  (canonicalEmail(text) ?? text.trim()).toLowerCase();
+  canonicalEmail(text)?.toLowerCase() ?? text.trim();
