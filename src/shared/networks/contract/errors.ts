@@ -118,6 +118,7 @@ export const WARNING_CODES = [
   "text_shortened",
   "link_card_skipped",
   "thumbnail_failed",
+  "kind_changed",
 ] as const;
 
 /** What each of these warnings means. */
@@ -126,6 +127,7 @@ export const WARNING_MEANINGS = {
   text_shortened: "The text is shown shorter than it was given.",
   link_card_skipped: "The link card is left out.",
   thumbnail_failed: "The picture is left out.",
+  kind_changed: "The post is published as another kind.",
 } as const satisfies Record<WarningCode, string>;
 
 type WarningCode = (typeof WARNING_CODES)[number];

@@ -8,7 +8,7 @@ import { isForm } from "../graph/post-form.ts";
 import { formOf, isUnfitForReel, media, rules, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
-import { prepareVideo } from "./upload.ts";
+import { prepareVideo, readyVideo } from "./upload.ts";
 import { readMade } from "../contract/answers.ts";
 import { graphPostFile, graphPostJson } from "../graph/request.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
@@ -21,8 +21,9 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   const chosen = { ...leg, remote: { ...leg.remote, form } };
   switch (form) {
     case "text":
-    case "video":
       return { kind: "ready", remote: chosen.remote };
+    case "video":
+      return readyVideo(chosen);
     case "photos":
     case "photo_story":
       return preparePhotos(chosen);

@@ -97,6 +97,11 @@ export const rules = {
     broken: ({ draft, options: { link } }) =>
       link !== undefined && !isOwnLink(link) && draft.media.length > 0,
   }),
+  "facebook.video.kind": warning("kind_changed", {
+    message: "The video does not fit a reel, so it is published as a video of the page's feed.",
+    remediation:
+      "For a reel, use an upright video of 9:16 and 3 to 90 seconds. Otherwise set platformOptions.facebook.kind to feed.",
+  }),
   "facebook.video.ratio": ofVideo("Facebook takes reels and stories of 9:16 only."),
   "facebook.video.resolution": ofVideo(
     "Facebook takes reels and stories from 540 by 960 pixels on.",
@@ -152,9 +157,13 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { kind } = ownOptionsOf(draft);
   const form = formOf(draft, kindsOf(draft, files));
   const [video] = files;
-  const isAsked = kind !== undefined && (form === "reel" || form === "video_story");
-  if (!isAsked || !video) return isForm(form) ? [] : [noPost(rules, form, draft)];
+  if (!isForm(form)) return [noPost(rules, form, draft)];
+  if ((form !== "reel" && form !== "video_story") || !video) return [];
   const field = fieldOf("facebook", draft, "mediaUrls");
+  if (kind === undefined)
+    return isUnfitForReel(video)
+      ? [breach(rules, "facebook.video.kind", { field, mediaIndex: 0 })]
+      : [];
   return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
     breach(rules, rule, { field, mediaIndex: 0 }),
   );

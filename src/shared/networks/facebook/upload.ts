@@ -12,6 +12,7 @@ import { appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
+import type { rules } from "./rules.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
 import { ofRead } from "../contract/blame.ts";
 import { lookAtVideo } from "./video-status.ts";
@@ -129,11 +130,21 @@ export function nextTry(
   return { form, photos: [], restartedAt: now.toISOString() };
 }
 
+/** Returns a feed video, which Facebook fetches itself, and says so where nobody asked for one. */
+export function readyVideo({ draft, remote }: Leg): PrepareOutcome {
+  const isChosen = ownOptionsOf(draft).kind === undefined;
+  return {
+    kind: "ready",
+    remote,
+    ...(isChosen && { warnings: ["facebook.video.kind" satisfies keyof typeof rules] }),
+  };
+}
+
 async function afterFailure(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
   const next = nextTry(leg, classified);
   if (next !== undefined)
     return next.form === "video"
-      ? { kind: "ready", remote: next }
+      ? readyVideo({ ...leg, remote: next })
       : processing(next, RESTART_SECONDS);
   const isThere = isVideoLimit(classified) || (await isReadable(mediaUrl(leg), leg.tools));
   const why = isThere ? classified : ({ ...classified, code: "media_unreachable" } as const);
