@@ -147,7 +147,8 @@ export const DELIVERY_ADVICE: Readonly<Record<(typeof DELIVERY_ERRORS)[number], 
     "The name doesn't exist, or leads to an address that is not public. Correct the DNS entry.",
   timeout: "No answer within 10 seconds. Answer first, work later.",
   connect_failed: "Nothing listens there, or no name server answers.",
-  tls_failed: "The certificate is not valid for this name, or has expired.",
+  tls_failed:
+    "The certificate is not valid for this name or has expired, or the server doesn't send the intermediate certificate, which browsers find by themselves: install the full chain.",
   connection_lost: "The connection ended before the answer.",
   too_large: "The answer's head is too long to be read.",
   endpoint_failing:

@@ -40,6 +40,22 @@ describe("settings", () => {
     expect(config.storage.data).toEqual(config.storage.host);
   });
 
+  test.each(["Gitw50#2", "PQRS/WXYZ", "50%zz", "pa?ss"])(
+    "a password %j in MAIL_URL stops the start, and the words say how it is written",
+    (password) => {
+      const MAIL_URL = `smtps://relay:${password}@smtp.example.com`;
+      const problems = problemsOf({ ...development, MAIL_URL, MAIL_FROM: "relay@example.com" });
+      expect(problems).toMatch(/- MAIL_URL: .*percent-encoded: %23 for #/);
+      expect(problems).not.toContain(password);
+    },
+  );
+
+  test("a plus sign in MAIL_URL is one", () => {
+    const MAIL_URL = "smtps://re%40lay:p+s%2Fs@smtp.example.com";
+    const { mail } = parseConfig({ ...development, MAIL_URL, MAIL_FROM: "relay@example.com" });
+    expect(mail).toMatchObject({ user: "re@lay", password: "p+s/s" });
+  });
+
   test("the environment is production where the settings don't name one", () => {
     expect(parseConfig(production).production).toBe(true);
   });

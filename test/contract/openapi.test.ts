@@ -228,8 +228,8 @@ describe("what callers have to send", () => {
   });
 });
 
-/** The formats of JSON Schema (2020-12, 7.3) that the document may use. */
-const FORMATS = ["date-time", "email", "uri"];
+/** The formats of JSON Schema (2020-12, 7.3) and of OpenAPI's registry that the document may use. */
+const FORMATS = ["date-time", "email", "uri", "int64"];
 
 /** Returns every schema of the document, with its place. Examples and defaults are values, not schemas. */
 function allSchemas(
@@ -257,6 +257,15 @@ describe("what generators make of it", () => {
     const isUnknown = ({ format }: JsonSchema) =>
       typeof format === "string" && !FORMATS.includes(format);
     expect(places(isUnknown)).toEqual([]);
+  });
+
+  test("finds room for what an integer may be: without a format it has 32 bits", () => {
+    const isCut = ({ type, maximum = Infinity, format }: JsonSchema) =>
+      [type].flat().includes("integer") && maximum > 2 ** 31 - 1 && format !== "int64";
+    expect(places(isCut)).toEqual([]);
+    expect(document.components.schemas["Balance"]?.properties?.["tokenBalance"]?.format).toBe(
+      "int64",
+    );
   });
 
   test("finds every list of words in one piece", () => {

@@ -117,6 +117,14 @@ describe("logging in", () => {
     expect(await statusWith(body.data.token)).toBe("ok");
   });
 
+  test("a character that only lower case makes ASCII names no user", async () => {
+    const email = `kiki.${platform.email}`;
+    const body = { email, password: PASSWORD, platformName: "Kiki" };
+    expect((await relay.call("POST", "/v1/auth/signup", { body })).status).toBe(201);
+    expect((await logIn(email)).status).toBe(200);
+    expect((await logIn(email.replace("k", "\u212A"))).status).toBe(401);
+  });
+
   test("an unknown e-mail and a wrong password get the same answer", async () => {
     const [unknown, wrong] = await Promise.all([
       logIn("nobody@example.com"),

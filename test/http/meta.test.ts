@@ -126,8 +126,14 @@ describe("every answer", () => {
       params: {},
       body: () => Promise.resolve(new Uint8Array()),
     };
-    const { status, headers } = await answerUnrouted(routes, relay.services, incoming, "/v1//me");
+    const { status, headers, body } = await answerUnrouted(
+      routes,
+      relay.services,
+      incoming,
+      "/v1//me",
+    );
     expect([status, headers.get("allow")]).toEqual([404, null]);
+    expect(String(body)).toContain("Leave out the slash at the end of the base address.");
   });
 
   test("the log says why a request was refused", async () => {

@@ -44,4 +44,11 @@ describe("an e-mail address", () => {
   ])("%s is none", (written) => {
     expect(canonicalEmail(written)).toBeUndefined();
   });
+
+  test.each(["\u212Aiki@example.com", "ki\u212Ai@example.com", "K\u0130KI@example.com"])(
+    "%j is compared as nobody's address",
+    (typed) => {
+      expect(comparedEmail(typed)).not.toMatch(/^[\x20-\x7e]*$/);
+    },
+  );
 });

@@ -205,7 +205,12 @@ export function answerUnrouted(
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
-      : new AppError("not_found", "There is no such route.");
+      : new AppError(
+          "not_found",
+          path.includes("//")
+            ? "There is no such route: the path has an empty part (`//`). Leave out the slash at the end of the base address."
+            : "There is no such route.",
+        );
   // The path is never logged, because it may contain a secret that belongs in a header.
   return asWork(
     services,

@@ -213,7 +213,8 @@ function mailServerOf(text: string): MailServer {
   };
 }
 
-const MAIL_URL = "must be an address such as smtps://user:password@smtp.example.com:465";
+const MAIL_URL =
+  "must be an address such as smtps://user:password@smtp.example.com:465, with special characters of user and password percent-encoded: %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @";
 
 function isMailUrl(text: string): boolean {
   try {

@@ -109,10 +109,19 @@ function withoutVacuousRules({ minimum, maximum, propertyNames, ...rest }: JsonS
   };
 }
 
+const INT32_MAX = 2 ** 31 - 1;
+
+/** Names the width of an integer that may need more than 32 bits, which is what generators take one without it for. */
+function withWidth(schema: JsonSchema): JsonSchema {
+  const isInteger = [schema.type].flat().includes("integer");
+  const isNarrow = (schema.maximum ?? Infinity) <= INT32_MAX;
+  return isInteger && !isNarrow ? { ...schema, format: "int64" } : schema;
+}
+
 /** Returns a schema as readers need it: with references to our components, and with answers open to later fields. */
 function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
-  const tidied = withoutVacuousRules(
-    withoutNestedChoice(withoutNullBranch(tidyParts(schema, direction))),
+  const tidied = withWidth(
+    withoutVacuousRules(withoutNestedChoice(withoutNullBranch(tidyParts(schema, direction)))),
   );
   const { $ref, pattern, default: fallback, additionalProperties, ...rest } = tidied;
   const isRedundant = rest.format !== undefined && SELF_EXPLAINING.has(rest.format);
