@@ -75,6 +75,7 @@ export const APP_SENTENCES = [
   [3, "(#3) Application does not have the capability to make this API call."],
   [100, "Unsupported request - method type: post"],
   [100, "Invalid appsecret_proof provided in the API argument"],
+  [191, "Invalid redirect_uri: Given URL is not allowed by the Application configuration."],
   [200, "API access blocked."],
   [200, "(#200) Feed story publishing to other users is disabled for this application"],
   [200, "API access deactivated. To reactivate, go to the app dashboard."],
@@ -346,6 +347,7 @@ export const CASES: readonly Case[] = [
     errors("Error processing thumbnail for uploaded media"),
     "later",
   ),
+  ...mastodon("media_rejected", 403, errors("Account size limit reached.")),
   ...[422, 500].flatMap((status) => [
     ...mastodon("feature_unsupported", status, [
       checked("visibility", "The selected visibility is invalid."),

@@ -115,6 +115,16 @@ describe("a signal with a way out of its own", () => {
   test.each<[Known, number, unknown, string]>([
     ["facebook", 400, graph(190, 459), "facebook.com"],
     ["instagram", 400, graph(190, 459), "instagram.com"],
+    [
+      "instagram",
+      400,
+      graph(190, undefined, {
+        message:
+          "Error validating access token: You cannot access the app till you log in to www.instagram.com and follow the instructions given.",
+      }),
+      "instagram.com",
+    ],
+    ["mastodon", 403, { error: "Account size limit reached." }, "Delete older posts there"],
     ["instagram", 400, graph(190, 464), "instagram.com"],
     ["instagram", 400, graph(100, 2207018), "collaborators"],
     [

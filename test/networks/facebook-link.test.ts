@@ -323,6 +323,19 @@ describe("linking a Facebook page", () => {
       { [TOKEN]: answer(400, { error: { code: 1, message: "Error validating client secret." } }) },
       "service_refused",
     ],
+    [
+      "the app's address is another",
+      {
+        [TOKEN]: answer(400, {
+          error: {
+            code: 100,
+            message:
+              "Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request",
+          },
+        }),
+      },
+      "service_refused",
+    ],
     ["Facebook is away", { [TOKEN]: lost }, "network_unavailable"],
     ["Facebook answers with a page", { [ACCOUNTS]: htmlPage(502) }, "network_unavailable"],
     ["there were too many calls", { [ACCOUNTS]: error(4) }, "rate_limited"],

@@ -285,7 +285,7 @@ describe("linking a LinkedIn account", () => {
     ["member", TOKEN, htmlPage(502), "network_unavailable"],
     ["member", TOKEN, lost, "network_unavailable"],
     ["member", TOKEN, grant("openid profile"), "permission_missing"],
-    ["member", USERINFO, revoked, "access_denied"],
+    ["member", USERINFO, revoked, "network_unavailable"],
     ["member", USERINFO, denied, "permission_missing"],
     ["member", USERINFO, answer(200, { name: "nobody" }), "network_unavailable"],
     ["member", USERINFO, answer(429, { message: "APPLICATION DAY limit" }), "service_limited"],

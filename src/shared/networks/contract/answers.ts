@@ -126,7 +126,7 @@ const BLOCKED: ErrorRow = {
   effect: "refuse",
   message: "A firewall in front of the account's server refuses this request.",
   remediation:
-    "Remove code and commands from the text, or ask the server's administrator to let the request through.",
+    "Ask the server's administrator to let the request through. If only this post is refused, remove code and commands from its text.",
 };
 
 /** Returns the meaning of an answer from something in front of a server that people chose. `doubt` is any other page's. */

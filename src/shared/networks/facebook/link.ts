@@ -151,8 +151,12 @@ async function requestToken(grant: Texts, tools: NetworkTools): Promise<string |
   return isLinkFailure(answer) ? usedUp(answer) : answer.access_token;
 }
 
-/** Returns `access_denied` for a refused code, which has expired or was used, so the person has to begin again. */
-function usedUp(failure: LinkFailure): LinkFailure {
+/**
+ * Returns `access_denied` for a refused code, which has expired or was used, so the person has to begin again. A refusal
+ * of the app is certain here, because the call is made for the app and no account.
+ */
+function usedUp({ isUnproven: _isUnproven, ...failure }: LinkFailure): LinkFailure {
+  if (failure.code === "service_refused") return failure;
   const isOfCode = /^100\b/.test(failure.note ?? "");
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
 }

@@ -46,10 +46,10 @@ const UNNUMBERED = "OAuthException";
  * Messages about the app, as clients have seen them: https://github.com/exileum/meta-mcp/issues/199,
  * https://github.com/facebookarchive/php-graph-sdk/issues/770,
  * https://github.com/brightbeanxyz/brightbean-studio/pull/146, https://github.com/chatwoot/chatwoot/issues/14932,
- * https://github.com/jgorset/facepy/issues/83. Those on proofs, reviews and access levels have no such source.
+ * https://github.com/jgorset/facepy/issues/83, https://github.com/heartcombo/devise/issues/3095. Those on proofs, reviews and access levels have no such source.
  */
 const APP =
-  /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|disabled for this application|unsupported request - method type/i;
+  /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|disabled for this application|\bredirect_uri\b|unsupported request - method type/i;
 
 /** What errors mean on both networks. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
@@ -76,11 +76,14 @@ const SHARED: readonly TableRow[] = [
   ...rows(OUTAGE, { isTransient: true }),
   // The app's capabilities, the addresses it may call from, its id or secret; a call or API version that has ended.
   ...codes(OUR_FAULT, 5, 11, 12, 2635),
-  ...codes(APP_REFUSED, 3, 101, 104),
+  // The last: an address that the app may not lead back to (https://github.com/inaturalist/inaturalist/issues/306).
+  ...codes(APP_REFUSED, 3, 101, 104, 191),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
   ...rows(unread("media_rejected"), { status: 413 }),
 ];
+
+const CHECKPOINT = /\blog ?in to (?:www\.)?\w+\.com\b|session key is malformed/i;
 
 /**
  * Makes an error table of a network's own rows and the shared ones. Its own rows win. `site` is where the account's
@@ -93,7 +96,12 @@ export function graphTable(
 ): ErrorTable {
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
-  const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464, 490);
+  const checkpoint: ErrorRow = { ...REAUTH, remediation };
+  const checkpoints = [
+    ...subcodes(checkpoint, 459, 464, 490),
+    // The same without a subcode: https://github.com/gitroomhq/postiz-app/pull/2054.
+    ...rows(checkpoint, { code: 190, message: CHECKPOINT }),
+  ];
   const limit: ErrorRow = { code: "rate_limited", effect: "later", ...throttled };
   const limits = [
     ...codes(limit, 4, 17, 32, 341, 613),

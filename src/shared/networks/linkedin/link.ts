@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { oauthError } from "../contract/answers.ts";
+import { type Classified, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { objectShape, spare } from "../contract/fields.ts";
@@ -92,6 +92,15 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
   return linkFailed(isRefused ? "access_denied" : "network_unavailable", note);
 }
 
+/**
+ * Returns the failure of a call with a token that was issued just now. LinkedIn calls such a token revoked for some
+ * seconds (https://github.com/decioferreira/omniauth-linkedin-oauth2/issues/17), so nobody has taken it back.
+ */
+function refusedNew(classified: Classified): LinkFailure {
+  const isToken = classified.code === "connection_needs_reauth";
+  return refusedLink(isToken ? { ...classified, code: "network_unavailable" } : classified);
+}
+
 const memberShape = objectShape(() => ({
   sub: z.string().regex(/^[\w-]+$/),
   name: spare(z.string().trim()),
@@ -113,7 +122,7 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
   const refuse = (answer: HttpResponse) => {
     const classified = classify(answer, tools.now());
     // The member has only just signed in, so a limit that is used up is the app's.
-    return refusedLink(
+    return refusedNew(
       classified.code === "rate_limited" ? { ...classified, isOfApp: true } : classified,
     );
   };
@@ -144,7 +153,7 @@ async function offerOrganizations(
 ): Promise<LinkOutcome | LinkChoice> {
   const found = await findOrganizations(grant.tokens, tools);
   if (found instanceof HttpFailure) return linkFailed("network_unavailable", found.message);
-  if (!("organizations" in found)) return refusedLink(classify(found, tools.now()));
+  if (!("organizations" in found)) return refusedNew(classify(found, tools.now()));
   const { organizations, isCut } = found;
   const [first] = organizations;
   if (first === undefined) return linkFailed("nothing_to_choose");

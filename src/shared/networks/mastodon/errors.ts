@@ -44,6 +44,10 @@ const APPROVAL =
 const REFUSED_FILE =
   /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
+const FULL = unread("media_rejected", {
+  message: "The account has no room for more files at its server.",
+  remediation: "Delete older posts there, or ask the server's administrator for more room.",
+});
 const NO_VISIBILITY = unread("feature_unsupported", {
   message: "This server takes no posts of this visibility.",
   remediation: "Choose another visibility with platformOptions.mastodon.visibility.",
@@ -89,6 +93,8 @@ export const ERRORS = errorTable([
   // A request without a user: Pleroma knows no 401 (`ensure_authenticated_plug.ex` in `lib/pleroma/web/plugs`). Mastodon
   // says the last of a token of no user (`require_user!` in `app/controllers/api/base_controller.rb`).
   ...[400, 403, 422].map((status) => sentence(status, NO_USER, unread("connection_needs_reauth"))),
+  // Pixelfed's, at the upload: https://github.com/pixelfed/pixelfed/issues/4845.
+  ...[403, 422].map((status) => sentence(status, /(?:account size|storage) limit/i, FULL)),
   sentence(403, /action is not allowed/i, refused("content_rejected")),
   // GoToSocial's, for each call of such an account (`internal/middleware` and `internal/api/util` check it first).
   sentence(403, /account (?:has|is currently|is) mov(?:ed|ing)/i, {
