@@ -70,6 +70,7 @@ test("pieces of files that are looked at count, and no longer than the look", as
     facts: () =>
       Promise.resolve({ kind: "missing", usedMs: 0, start: 1_000_000, end: 2_000_000 } as const),
     fit: () => Promise.reject(new Error("nothing to fit")),
+    page: () => Promise.reject(new Error("no page")),
   };
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const bytes = { ...NO_CHUNKS, read: () => asked };

@@ -36,6 +36,7 @@ function hungry(): MediaReader & { asked: number } {
       });
     },
     fit: never,
+    page: never,
   };
 }
 
@@ -88,6 +89,7 @@ test("all readings of a file have the CPU time of one", async () => {
       return Promise.resolve({ kind: "missing", start, end: start + 1, usedMs });
     },
     fit: never,
+    page: never,
   };
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const read = (first: number, last: number) => Promise.resolve(new Uint8Array(last - first + 1));
@@ -100,7 +102,7 @@ test("all readings of a file have the CPU time of one", async () => {
 });
 
 test("a reader that takes too long is not blamed on the file's server", async () => {
-  const reader: MediaReader = { facts: never, fit: never };
+  const reader: MediaReader = { facts: never, fit: never, page: never };
   const file = { contentType: "video/mp4", size: 100 };
   const sampled = { file, bytes: { ...NO_CHUNKS, read: never }, sample: new Uint8Array(100) };
   const reading = readFacts({ reader, owner: "a" }, { ...sampled, leftMs: () => 15_000 });
@@ -125,6 +127,7 @@ test("the time that a reader takes is not that of the file's server", async () =
       return { kind: "facts", facts, usedMs: 10 };
     },
     fit: never,
+    page: never,
   };
   const read = async (first: number, last: number) => {
     await after(9_000);
@@ -174,6 +177,7 @@ test("a transfer that ends while the file is read is begun again", async () => {
       return { kind: "facts", facts, usedMs: 10 };
     },
     fit: never,
+    page: never,
   };
   const url = "https://files.example.test/film.mp4";
   const limits = { bytesMax: 10_000_000, readBy: { reader, owner: "a" } };

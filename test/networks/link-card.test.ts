@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readPageCard } from "../../src/shared/networks/bluesky/page-card.ts";
+import { readPageCard } from "../../src/shared/media/page-card.ts";
 import { fetchPageCard } from "../../src/shared/networks/bluesky/link-card.ts";
 import { answer, scriptedTools } from "./scripted-tools.ts";
 

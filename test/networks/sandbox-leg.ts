@@ -18,6 +18,7 @@ import {
   HttpFailure,
 } from "../../src/shared/runtime/http-call.ts";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
+import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
 
@@ -47,6 +48,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     dnsTexts: () => Promise.resolve([]),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
+    readPage: (page) => mediaReader.page("", page),
     fittedUrl: ({ url }) => url,
     hosts: {
       find: (host) => Promise.resolve(hosts.get(host)),

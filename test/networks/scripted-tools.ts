@@ -8,6 +8,7 @@ import {
   type HttpResponse,
   HttpFailure,
 } from "../../src/shared/runtime/http-call.ts";
+import { readPageCard } from "../../src/shared/media/page-card.ts";
 import type { NetworkApp, ServiceIdentity } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
@@ -112,6 +113,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
         ? Promise.reject(new MediaFailure("media_rejected", "larger than asked for"))
         : Promise.resolve(opened(media));
     },
+    readPage: (page) => Promise.resolve(readPageCard(page)),
     /** What is scripted is no real picture: it fits as it is, or not at all. */
     async fitImage(file, { bytesMax, types, pixelsMax = Infinity }) {
       const { contentType, width, height, size } = file;

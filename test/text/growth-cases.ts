@@ -18,7 +18,7 @@ import { misreadAddress } from "../../src/shared/runtime/web-address.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
-import { readPageCard } from "../../src/shared/networks/bluesky/page-card.ts";
+import { readPageCard } from "../../src/shared/media/page-card.ts";
 import { isHtml, noteOf, waitSeconds } from "../../src/shared/networks/contract/answers.ts";
 import {
   countGraphemes,

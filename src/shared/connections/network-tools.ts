@@ -62,6 +62,10 @@ export function createNetworkTools(
       const { fitImage } = await media.fit();
       return await inTime(fitImage(file, target, await readBy()));
     },
+    async readPage(page) {
+      const { reader, owner } = await readBy();
+      return await inTime(reader.page(owner, page));
+    },
     fittedUrl: (image) => fittedUrl(services, image),
     hosts: {
       find: (host) => services.stores.hosts.find(network, host),

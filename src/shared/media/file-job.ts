@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type ImageTarget, MEDIA_REPAIRS } from "../networks/contract/media.ts";
 import { MEDIA_REASONS } from "../networks/contract/media-check.ts";
+import { URL_LENGTH_MAX } from "../runtime/http-call.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 /** A part of a file, and the offset where it begins. */
@@ -11,7 +12,7 @@ export interface Piece {
 
 /**
  * A job for a reading process. Its bytes follow, piece after piece. `facts` reads the facts that the pieces show. `fit`
- * makes a whole image fit a target.
+ * makes a whole image fit a target. `page` reads what a web page says of itself.
  */
 export type FileJob =
   | {
@@ -22,7 +23,8 @@ export type FileJob =
       /** Whether the whole image is wanted, because its beginning doesn't show everything. */
       readonly isThorough: boolean;
     }
-  | { readonly kind: "fit"; readonly target: ImageTarget };
+  | { readonly kind: "fit"; readonly target: ImageTarget }
+  | { readonly kind: "page"; readonly url: string; readonly contentType: string };
 
 /** Sent when the libraries are loaded. If the process ends after that, the file is the cause. */
 export const BEGUN = "begun";
@@ -82,6 +84,17 @@ export const fileAnswerShape = shape(() =>
       height: length().nullable(),
       repairs: z.array(z.enum(MEDIA_REPAIRS)).max(MEDIA_REPAIRS.length),
       bytes: length().int().nullable(),
+    }),
+    z.strictObject({
+      kind: z.literal("page"),
+      card: z
+        .strictObject({
+          title: z.string(),
+          description: z.string(),
+          imageUrls: z.array(z.url().max(URL_LENGTH_MAX)),
+        })
+        .nullable(),
+      next: z.url().max(URL_LENGTH_MAX).nullable(),
     }),
   ]),
 );

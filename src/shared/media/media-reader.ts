@@ -4,6 +4,7 @@ import {
   type MediaFacts,
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
+import type { Page, ReadPage } from "../networks/contract/page-card.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { refused } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
@@ -39,6 +40,8 @@ export interface MediaReader {
   ): Promise<FactsAnswer>;
   /** Makes a whole image fit. @throws MediaFailure */
   fit(owner: string, image: WholeImage, target: ImageTarget): Promise<FittedImage>;
+  /** Reads what a web page says of itself. @throws MediaFailure */
+  page(owner: string, page: Page): Promise<ReadPage>;
 }
 
 export interface WholeImage extends Pick<MediaFacts, "contentType" | "width" | "height"> {
@@ -185,6 +188,16 @@ export function createMediaReader(limits: {
       if (answer.kind !== "fitted") throw unexpected(answer);
       const { contentType, width, height, repairs } = answer;
       return { bytes: made ?? bytes, contentType, width, height, repairs };
+    },
+
+    async page(owner, { url, contentType, body }) {
+      const job: FileJob = { kind: "page", url, contentType };
+      const { answer } = await read(factsLimit, { owner, weight: LIGHT }, () =>
+        processes.run(job, [body], limits.facts),
+      );
+      if (answer.kind !== "page") throw unexpected(answer);
+      const { card, next } = answer;
+      return { card: card ?? undefined, next: next ?? undefined };
     },
   };
 }

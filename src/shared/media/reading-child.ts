@@ -32,6 +32,8 @@ export function loadVideoLibrary(): Promise<unknown> {
   return loadLibrary();
 }
 
+const loadPages = () => import("./page-card.ts");
+
 const NO_HEAD = new Uint8Array();
 /** The box that names the type of a QuickTime file. */
 const QUICKTIME_HEAD = Buffer.from("\0\0\0\x14ftypqt  \0\0\0\0qt  ", "latin1");
@@ -166,7 +168,8 @@ function send(message: unknown, bytes: Uint8Array = new Uint8Array()): void {
 async function loadFor(job: FileJob): Promise<void> {
   const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
   try {
-    await (isImage ? loadImageLibrary() : loadVideoLibrary());
+    if (job.kind === "page") await loadPages();
+    else await (isImage ? loadImageLibrary() : loadVideoLibrary());
   } catch {
     process.exit(1);
   }
@@ -175,6 +178,17 @@ async function loadFor(job: FileJob): Promise<void> {
 
 async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
   if (job.kind === "facts") return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
+  if (job.kind === "page") {
+    const { readPageCard } = await loadPages();
+    const { card = null, next = null } = readPageCard({ ...job, body: input });
+    return {
+      answer: {
+        kind: "page",
+        card: card === null ? null : { ...card, imageUrls: [...card.imageUrls] },
+        next,
+      },
+    };
+  }
   const { bytes, ...fitted } = await fitBytes(input, job.target);
   const made = bytes === input ? undefined : bytes;
   const stated = { repairs: [...fitted.repairs], bytes: made?.length ?? null };

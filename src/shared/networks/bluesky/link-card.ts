@@ -3,10 +3,11 @@ import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
+import { MediaFailure } from "../contract/media.ts";
+import { type Page, type PageCard, type ReadPage, shownCard } from "../contract/page-card.ts";
 import { follow } from "../contract/redirects.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { overHttps } from "../contract/web-address.ts";
-import type { PageCard } from "./page-card.ts";
 
 /** How much of a page is read. Pages with large scripts have their tags behind these. */
 const PAGE_BYTES_MAX = 2_097_152;
@@ -35,13 +36,21 @@ async function readPage(link: string, tools: NetworkTools): Promise<PageCard | u
     const isPage = contentType === "" || /html/i.test(contentType);
     if (!isPage || (answer.status !== 200 && answer.status !== 203)) return undefined;
     if (isOtherPage(link, url)) return undefined;
-    // Loaded here, because few requests read a page.
-    const { readPageCard } = await import("./page-card.ts");
-    const { card, next } = readPageCard({ url, contentType, body: answer.body });
+    const { card, next } = await inPage({ url, contentType, body: answer.body }, tools);
     if (next === undefined) return card;
     address = next;
   }
   return undefined;
+}
+
+/** Reads a page. One that can't be read in its time says nothing. */
+async function inPage(page: Page, tools: NetworkTools): Promise<ReadPage> {
+  try {
+    return await tools.readPage(page);
+  } catch (error) {
+    if (error instanceof MediaFailure) return { card: undefined, next: undefined };
+    throw error;
+  }
 }
 
 function pageRequest(url: string, { service: { linkReader } }: NetworkTools): HttpRequest {
@@ -64,6 +73,9 @@ const GATE =
 /** Parameters that say where a reader comes from, not where one goes next. */
 const ORIGINS = /^(?:from|ref|referr?er|source|src|via|utm_\w+)$/i;
 
+/** Each is compared with the link. No page in front of another one has as many. */
+const PARAMETERS_MAX = 100;
+
 const placeOf = ({ hostname, pathname }: URL) =>
   `${hostname.replace(/^www\./, "")}${pathname.replace(/\/$/, "")}`;
 
@@ -75,14 +87,16 @@ function isOtherPage(link: string, arrived: string): boolean {
   const [from, to] = [new URL(link), new URL(arrived)];
   if (placeOf(from) === placeOf(to)) return false;
   if (GATE.test(placeOf(to)) && !GATE.test(placeOf(from))) return true;
-  return [...to.searchParams].some(
-    ([name, value]) =>
-      value !== "" &&
-      from.searchParams.get(name) !== value &&
-      !ORIGINS.test(name) &&
-      URL.canParse(value, arrived) &&
-      placeOf(new URL(value, arrived)) === placeOf(from),
-  );
+  return [...to.searchParams]
+    .slice(0, PARAMETERS_MAX)
+    .some(
+      ([name, value]) =>
+        value !== "" &&
+        from.searchParams.get(name) !== value &&
+        !ORIGINS.test(name) &&
+        URL.canParse(value, arrived) &&
+        placeOf(new URL(value, arrived)) === placeOf(from),
+    );
 }
 
 /** Where YouTube describes its films for programs (https://oembed.com). In Europe its pages are behind one of consent. */
@@ -108,7 +122,6 @@ async function describedFilm(link: string, tools: NetworkTools): Promise<PageCar
   const answer = await exchange(tools, request);
   const film = answer instanceof HttpFailure ? undefined : inForm(filmShape)(answer);
   if (film === undefined) return undefined;
-  const { shownCard } = await import("./page-card.ts");
   const { title, author_name: description, thumbnail_url: picture } = film;
   return shownCard({ title, description, imageUrls: picture === undefined ? [] : [picture] });
 }

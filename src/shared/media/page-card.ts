@@ -1,21 +1,12 @@
 import { Parser } from "htmlparser2";
-import { isBlank, shortenedText } from "../contract/text.ts";
-
-const TITLE_CHARACTERS_MAX = 300;
-const DESCRIPTION_CHARACTERS_MAX = 1000;
-
-export interface PageCard {
-  readonly title: string;
-  readonly description: string;
-  /** Pictures in the order in which the page names them. The first one that can be used is shown. */
-  readonly imageUrls: readonly string[];
-}
-
-export interface Page {
-  readonly url: string;
-  readonly contentType: string;
-  readonly body: Uint8Array;
-}
+import {
+  type Page,
+  type PageCard,
+  type ReadPage,
+  shownCard,
+} from "../networks/contract/page-card.ts";
+import { isBlank } from "../networks/contract/text.ts";
+import { URL_LENGTH_MAX } from "../runtime/http-call.ts";
 
 const TITLES = ["og:title", "twitter:title"];
 const DESCRIPTIONS = ["og:description", "twitter:description", "description"];
@@ -27,16 +18,10 @@ const IMAGES = [
   "twitter:image:src",
 ];
 
-/** Pictures that are tried if others can't be used. */
-const IMAGES_MAX = 4;
-
-/** What a page says of itself, or to which page it sends its readers on. */
-export interface ReadPage {
-  readonly card: PageCard | undefined;
-  readonly next: string | undefined;
-}
-
-/** Reads a page's card, from its Open Graph or Twitter tags or from plain HTML. */
+/**
+ * Reads a page's card, from its Open Graph or Twitter tags or from plain HTML. A page of two megabytes can take seconds
+ * of a core, so this runs in a process that can be stopped.
+ */
 export function readPageCard({ url, contentType, body }: Page): ReadPage {
   const head = readHead(body, contentType);
   const base = baseOf(head, url);
@@ -53,24 +38,9 @@ function cardOf(head: PageHead, base: string): PageCard | undefined {
   return shownCard({ title, description: firstOf(head, DESCRIPTIONS) ?? "", imageUrls });
 }
 
-/** Returns a card with texts as long as a card shows. Undefined without a title. */
-export function shownCard({ title, description, imageUrls }: PageCard): PageCard | undefined {
-  const shown = tidy(title, TITLE_CHARACTERS_MAX);
-  if (isBlank(shown)) return undefined;
-  return {
-    title: shown,
-    description: tidy(description, DESCRIPTION_CHARACTERS_MAX),
-    imageUrls: [...new Set(imageUrls)].slice(0, IMAGES_MAX),
-  };
-}
-
 /** Returns the first content that shows something. */
 function firstOf({ metas }: PageHead, names: readonly string[]): string | undefined {
   return names.flatMap((name) => metas.get(name) ?? []).find((content) => !isBlank(content));
-}
-
-function tidy(text: string, charactersMax: number): string {
-  return shortenedText(text.replace(/\s+/g, " ").trim().toWellFormed(), charactersMax);
 }
 
 function baseOf({ base }: PageHead, url: string): string {
@@ -80,7 +50,8 @@ function baseOf({ base }: PageHead, url: string): string {
 function webUrl(address: string, base: string): string | undefined {
   if (address === "" || !URL.canParse(address, base)) return undefined;
   const url = new URL(address, base);
-  return url.protocol === "https:" || url.protocol === "http:" ? url.href : undefined;
+  const isWeb = url.protocol === "https:" || url.protocol === "http:";
+  return isWeb && url.href.length <= URL_LENGTH_MAX ? url.href : undefined;
 }
 
 /** How much is read to find the encoding, which is stated at the start. */
@@ -169,7 +140,7 @@ const CHARSET = /charset\s*=\s*["']?([^\s"';]+)/i;
 /** Sends readers on without asking or waiting: the page is only on the way. */
 const REFRESH = /^\s*[01](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i;
 
-/** Returns what a tag says in place of a header of this name. */
+/** Returns what a tag says instead of a header of this name. */
 function contentOf(
   { "http-equiv": name = "", content = "" }: Attributes,
   header: string,
