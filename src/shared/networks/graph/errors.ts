@@ -83,7 +83,7 @@ const SHARED: readonly TableRow[] = [
   ...rows(unread("media_rejected"), { status: 413 }),
 ];
 
-const CHECKPOINT = /\blog ?in to (?:www\.)?\w+\.com\b|session key is malformed/i;
+const CHECKPOINT = /\blog in to (?:www\.)?(?:facebook|instagram)\.com\b|session key is malformed/i;
 
 /**
  * Makes an error table of a network's own rows and the shared ones. Its own rows win. `site` is where the account's
