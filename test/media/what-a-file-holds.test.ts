@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { contentTypeOf } from "../../src/shared/media/content-type.ts";
@@ -91,6 +92,43 @@ describe("a camera's raw photo", () => {
     await expect(fitImage(file, targetsOf("bluesky").image)).rejects.toMatchObject({
       reason: "raw",
     });
+  });
+});
+
+describe("a picture that can't be converted", () => {
+  test.each([
+    ["HEIC", "\0\0\0\x1cftypheic", "image/heic"],
+    ["JPEG XL", "\xff\x0a", "image/jxl"],
+  ])("in %s is refused in words about pictures", async (_name, start, contentType) => {
+    const bytes = Buffer.from(start.padEnd(400, "\0"), "latin1");
+    expect((await open(bytes)).contentType).toBe(contentType);
+    for (const network of NETWORK_NAMES)
+      expect(await findings(bytes, network)).toEqual([
+        expect.objectContaining({
+          rule: `${network}.media.type`,
+          message: expect.stringContaining("HEIC"),
+          remediation: expect.stringContaining("JPEG"),
+        }),
+      ]);
+  });
+});
+
+/** Made by qpdf in each form of encryption: those that need a password, and those that only forbid something. */
+const PASSWORDS = new URL("./passwords/", import.meta.url);
+
+describe("an encrypted PDF", () => {
+  test.each(readdirSync(PASSWORDS))("is refused only if it needs a password: %s", async (name) => {
+    const bytes = readFileSync(new URL(name, PASSWORDS));
+    const needed = !name.includes("not-needed");
+    expect(await rulesOf(bytes, "linkedin")).toBe(needed ? "password" : "");
+    expect(await rulesOf(bytes, "facebook")).toBe("type");
+  });
+
+  test("is known by its end, however long it is", async () => {
+    const bytes = readFileSync(new URL("128aes-needed.pdf", PASSWORDS));
+    const end = bytes.subarray(bytes.indexOf("%PDF-1.7") + 8);
+    const long = Buffer.concat([bytes.subarray(0, 8), Buffer.alloc(300_000, "\n%"), end]);
+    expect(await rulesOf(long, "linkedin")).toBe("password");
   });
 });
 

@@ -73,6 +73,12 @@ describe("facets", () => {
     ["example.com:great", ["link example.com → https://example.com"]],
     ["https://bücher.example/ä", ["link https://bücher.example/ä → https://bücher.example/ä"]],
     ["https://example.com、次", ["link https://example.com → https://example.com"]],
+    ["at https://🌈🌈🌈.st/about now", ["link https://🌈🌈🌈.st/about → https://🌈🌈🌈.st/about"]],
+    ["https://i❤️.ws", ["link https://i❤️.ws → https://i❤️.ws"]],
+    ["https://example.com🎉 see", ["link https://example.com → https://example.com"]],
+    ["https://example.com🎉. So", ["link https://example.com → https://example.com"]],
+    ["l'https://example.com/a", ["link https://example.com/a → https://example.com/a"]],
+    ["d’example.com", ["link example.com → https://example.com"]],
   ])("link what is a link in %j", (text, expected) => {
     expect(found(text)).toEqual(expected);
   });
@@ -80,6 +86,10 @@ describe("facets", () => {
   test.each([
     ["@alice.bsky.social.", ["mention @alice.bsky.social → alice.bsky.social"]],
     ["(@Alice.BSKY.social)", ["mention @Alice.BSKY.social → alice.bsky.social"]],
+    ["l'@alice.test", ["mention @alice.test → alice.test"]],
+    ["(dell’@alice.bsky.social)", ["mention @alice.bsky.social → alice.bsky.social"]],
+    ["a.b'@alice.test", []],
+    ["''@alice.test", []],
     ["@alice", []],
     ["@alice.nosuchtld", []],
     ["@..com", []],
@@ -96,6 +106,7 @@ describe("facets", () => {
     ["#", []],
     ["#️⃣ keycap", []],
     ["a#b", []],
+    ["l'#Andorra", ["tag #Andorra → Andorra"]],
     ["#...", []],
     [`#${"a".repeat(64)}`, [`tag #${"a".repeat(64)} → ${"a".repeat(64)}`]],
     [`#${"a".repeat(65)}`, []],

@@ -265,6 +265,13 @@ describe("a page's encoding", () => {
     ["gb2312", around("<meta charset=gb2312>", bytes("d6d0cec4")), "text/html", "中文"],
     ["euc-kr", around("<meta charset=ks_c_5601-1987>", bytes("c7d1b1db")), "text/html", "한글"],
     [
+      "euc-kr beyond KS X 1001",
+      around("<meta charset=euc-kr>", bytes("c2818cc8")),
+      "text/html",
+      "혖뚅",
+    ],
+    ["big5 of Hong Kong", around("<meta charset=big5>", bytes("fa40a4a4")), "text/html", "𠕇中"],
+    [
       "iso-2022-jp",
       around("<meta charset=iso-2022-jp>", bytes("1b2442467c4b5c1b2842")),
       "text/html",

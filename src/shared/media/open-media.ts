@@ -21,6 +21,7 @@ import { fileNameOf } from "./file-name.ts";
 import { isOldOffice, oldOfficeType } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { pdfNeedsPassword } from "./pdf-password.ts";
 import { readFacts } from "./read-facts.ts";
 import { tiffContent } from "./tiff-content.ts";
 import {
@@ -90,6 +91,7 @@ export async function openMedia(
       size,
       ...facts,
       ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
+      ...((await needsPassword(contentType, opened, bytes)) ? { needsPassword: true } : {}),
       version: bytes.version,
       ...(name === undefined ? {} : { name }),
       read: (first, last) => bytes.read(first, last),
@@ -117,6 +119,19 @@ async function typeOf({ sample, bytes, answer }: Opened): Promise<string> {
   if (isStatedPage(answer) && !sample.subarray(0, TEXT_BYTES).includes(0))
     throw refused("webPage", "its server says that the file is a web page");
   return type;
+}
+
+/** Documents whose ends are read even from a server that sends files from their beginning alone. */
+const READ_THROUGH_MAX = 8 * 1024 * 1024;
+
+async function needsPassword(
+  contentType: string,
+  { bytes: opened }: Pick<Opened, "bytes">,
+  bytes: RemoteBytes,
+): Promise<boolean> {
+  if (contentType !== PDF) return false;
+  if (opened instanceof StreamedBytes && bytes.size > READ_THROUGH_MAX) return false;
+  return pdfNeedsPassword(bytes.size, (first, last) => bytes.read(first, last));
 }
 
 /** How many bytes are checked for a zero, which no text in an ASCII-compatible encoding has. */

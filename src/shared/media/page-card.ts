@@ -1,4 +1,5 @@
 import { Parser } from "htmlparser2";
+import iconv from "iconv-lite";
 import {
   type Page,
   type PageCard,
@@ -196,6 +197,19 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
+ * Encodings for which the Encoding Standard has more characters than Node's decoder: most Korean syllables, and the
+ * characters of Hong Kong.
+ */
+const FULLER: Readonly<Record<string, string>> = { "euc-kr": "cp949", big5: "big5hkscs" };
+
+function decoded(bytes: Uint8Array, encoding: string): string {
+  const fuller = FULLER[encoding];
+  return fuller === undefined
+    ? new TextDecoder(encoding).decode(bytes)
+    : iconv.decode(Buffer.from(bytes), fuller);
+}
+
+/**
  * Reads a page in its encoding: by its order mark, its header, its own declaration, or its bytes (HTML
  * Standard, 13.2.3). Takes linear time for any page.
  */
@@ -206,6 +220,6 @@ function readHead(bytes: Uint8Array, contentType: string): PageHead {
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
   // In titles and attributes, the standard replaces null characters, at which some programs end a text.
-  const html = new TextDecoder(encoding).decode(bytes).replaceAll("\0", "\ufffd");
+  const html = decoded(bytes, encoding).replaceAll("\0", "\ufffd");
   return readHtml(html);
 }

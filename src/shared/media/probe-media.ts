@@ -42,8 +42,9 @@ export async function probeMedia(
   const { leftMs } = hurried;
   const file = await openMedia(hurried, url, { bytesMax, readBy, isThorough: true, leftMs });
   try {
-    const { contentType, size, width, height, durationSeconds, image } = file;
-    return { contentType, size, width, height, durationSeconds, image };
+    const { contentType, size, width, height, durationSeconds, image, needsPassword } = file;
+    const facts = { contentType, size, width, height, durationSeconds, image };
+    return needsPassword === true ? { ...facts, needsPassword } : facts;
   } finally {
     await file.close();
   }

@@ -20,19 +20,24 @@ export interface Facet {
   readonly features: readonly [Readonly<Record<string, string>>];
 }
 
+/** What may come before a link, a mention or a tag, besides a space: the elided word of "l'@alice" or "d'example.com". */
+const ELIDED = String.raw`(?<=^|[\s(])\p{L}{1,8}['\u2019]`;
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
 /** What a host with its port and user may have. An apostrophe after it, as in "example.com's", belongs to the sentence. */
-const IN_AUTHORITY = String.raw`[\p{L}\p{M}\p{N}\u200c\u200d.:@%[\]_-]`;
+const IN_NAME = String.raw`\p{L}\p{M}\p{N}\u200c\u200d.:@%[\]_-`;
+const EMOJI = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}`;
+/** An emoji belongs to a host only if an ending follows. After "https://example.com" it belongs to the sentence. */
+const IN_AUTHORITY = String.raw`(?:[${IN_NAME}]|[${EMOJI}](?=[\p{L}\p{M}\p{N}\u200d${EMOJI}-]{0,62}\.[a-z]{2}))`;
 const BEHIND_HOST = String.raw`(?:[/?#]\S*)?`;
 // The form without a scheme must not continue with a letter of another script, because that would be another name.
 const LINK = new RegExp(
-  String.raw`(?<=^|[\s(])(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
+  String.raw`(?<=^|[\s(]|${ELIDED})(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
   "giu",
 );
-const MENTION = /(?<=^|[\s(])@([a-z0-9.-]*[a-z0-9])/gi;
+const MENTION = new RegExp(String.raw`(?<=^|[\s(]|${ELIDED})@([A-Za-z0-9.-]*[A-Za-z0-9])`, "gu");
 /** Characters that separate nothing visible, but would end up inside a tag. */
 const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
-const TAG = new RegExp(String.raw`(?<=^|\s)[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
+const TAG = new RegExp(String.raw`(?<=^|\s|${ELIDED})[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
 /** Begins with a look-behind, so that punctuation within a tag is read once and not from each character. */
 const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;

@@ -24,7 +24,7 @@ export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
   );
 }
 
-type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds">;
+type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds" | "needsPassword">;
 
 /**
  * Returns why a network doesn't accept a file, as far as type, size and duration tell. Undefined if they don't speak
@@ -42,13 +42,16 @@ export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | und
 function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
   if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
   if (READABLE_IMAGES.includes(contentType)) return undefined;
-  if (!image.types.includes(contentType)) return RAW_PHOTOS.includes(contentType) ? "raw" : "type";
+  if (!image.types.includes(contentType))
+    return RAW_PHOTOS.includes(contentType) ? "raw" : "imageType";
   return size > image.bytesMax ? "size" : undefined;
 }
 
-function fileRefusal({ contentType, size, durationSeconds }: Facts, target: FileTarget) {
+function fileRefusal(file: Facts, target: FileTarget) {
+  const { contentType, size, durationSeconds, needsPassword = false } = file;
   const { types, bytesMax = Infinity, secondsMin = 0, secondsMax = Infinity } = target;
   if (types?.includes(contentType) === false) return "type";
+  if (needsPassword) return "password";
   if (size > bytesMax) return "size";
   if (durationSeconds === null) return undefined;
   // Networks count whole seconds, so a video of 10 minutes may be a few frames longer.
@@ -162,6 +165,14 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
     "The file is a camera's raw photo, which is not a finished picture.",
     "Export it as JPEG, and use that file.",
   ),
+  imageType: refusal(
+    "The image is of a type that the network does not take and that can't be converted, such as HEIC.",
+    "Export it as JPEG or PNG, and use that file.",
+  ),
+  password: refusal(
+    "The document can't be opened without a password.",
+    "Save it without a password, and use that file.",
+  ),
   webPage: refusal(
     "The address is that of a web page, not of the file.",
     "Use the link that downloads the file itself, without a viewer, a log-in or a captcha.",
@@ -204,7 +215,10 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
 };
 
 /** Reasons that are a special case of another one's rule. Their words are their own. */
-const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = { raw: "type" };
+const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = {
+  raw: "type",
+  imageType: "type",
+};
 
 const ruleOf = (network: string, reason: MediaReason) =>
   `${network}.media.${RULES[reason] ?? reason}`;

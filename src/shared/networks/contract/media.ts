@@ -21,6 +21,8 @@ export interface MediaFacts {
   readonly durationSeconds: number | null;
   /** Whether it is an animated image. The default is no. */
   readonly isMoving?: boolean;
+  /** Whether it is a document that nobody can open without a password. The default is no. */
+  readonly needsPassword?: boolean;
 }
 
 /** A customer's media file, opened but not downloaded. Its bytes are fetched piece by piece when they are read. */
@@ -55,6 +57,8 @@ export type MediaReason =
   | "size"
   | "type"
   | "raw"
+  | "imageType"
+  | "password"
   | "webPage"
   | "address"
   | "ratio"
