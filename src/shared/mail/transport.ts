@@ -111,10 +111,11 @@ const STEP_OF_COMMAND: Readonly<Record<string, Step>> = {
   DATA: "DATA",
 };
 
-/** Makes a logger for the library that reports each command which is sent, and writes nothing. */
-function commandLog(onCommand: (command: string) => void) {
+/** Makes a logger for the library that reports commands and answers, and writes nothing. */
+function commandLog(onCommand: (command: string) => void, onAnswer: (answer: string) => void) {
   const debug = (entry: { readonly tnx?: unknown }, text: unknown) => {
     if (entry.tnx === "client") onCommand(String(text).split(/[ :]/, 1)[0] ?? "");
+    if (entry.tnx === "server") onAnswer(String(text));
   };
   const ignore = () => undefined;
   const level = () => undefined;
@@ -127,12 +128,15 @@ interface Line {
   readonly socket: Socket;
   readonly name: string;
   readonly silenceMs: number;
+  /** How to log in. Undefined: by what the server offers, PLAIN first. */
+  readonly method: "LOGIN" | undefined;
   readonly enter: (step: Step) => void;
+  readonly onAnswer: (answer: string) => void;
 }
 
 async function handOver(mail: MailConfig, message: Message, line: Line): Promise<void> {
   const { host, port, isSecure, needsTls, user, password, from, name } = mail;
-  const { library, socket, silenceMs, enter } = line;
+  const { library, socket, silenceMs, method, enter, onAnswer } = line;
   const options = {
     host,
     port,
@@ -140,6 +144,7 @@ async function handOver(mail: MailConfig, message: Message, line: Line): Promise
     secure: isSecure,
     requireTLS: needsTls,
     ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
+    ...(method === undefined ? {} : { authMethod: method }),
     tls: { servername: host },
     // The time limits are ours: an answer that comes drop by drop is no silence.
     connectionTimeout: silenceMs,
@@ -151,7 +156,7 @@ async function handOver(mail: MailConfig, message: Message, line: Line): Promise
     logger: commandLog((command) => {
       const step = STEP_OF_COMMAND[command];
       if (step !== undefined) enter(step);
-    }),
+    }, onAnswer),
     getSocket: (
       _options: unknown,
       callback: (error: null, options: { connection: Socket }) => void,
@@ -210,55 +215,94 @@ function failureOf(error: unknown, reached: Step): Failure {
   return { step, answer, status: responseCode, ...(enhanced !== undefined && { enhanced }) };
 }
 
+/** Maximum length of the part of an answer that is searched for what the server offers. */
+const OFFER_MAX = 4_000;
+
+/** Whether an answer to EHLO offers to log in by PLAIN and by LOGIN. */
+function offersBoth(answer: string): boolean {
+  const [, methods = ""] = /^250[ -]AUTH[ =](.{1,200})$/im.exec(answer.slice(0, OFFER_MAX)) ?? [];
+  const offered = methods.toUpperCase().split(" ");
+  return ["PLAIN", "LOGIN"].every((method) => offered.includes(method));
+}
+
 export function createTransport(
   { mail, publicBaseUrl }: Pick<Config, "mail" | "publicBaseUrl">,
   limits: MailLimits = MAIL_LIMITS,
 ): Transport {
+  /** What the server was last found to take. */
+  let known: Line["method"];
+
+  async function attempt(
+    message: Message,
+    signal: AbortSignal | undefined,
+    method: Line["method"],
+  ): Promise<{ readonly outcome: SendOutcome; readonly hasBoth: boolean }> {
+    let hasBoth = false;
+    let reached: Step = "connect";
+    if (mail === undefined) {
+      const failure = { step: reached, answer: "MAIL_URL is not set" };
+      return { outcome: { kind: "failed", failure }, hasBoth };
+    }
+    let socket: Socket | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let ended = "";
+    const end = (why: string) => {
+      ended = why;
+      socket?.destroy();
+    };
+    const enter = (step: Step) => {
+      // Only onwards: a server that never comes to an end has a limited number of answers to be late with.
+      if (STEPS.indexOf(step) <= STEPS.indexOf(reached)) return;
+      reached = step;
+      clearTimeout(timer);
+      const ms = step === "mail" ? limits.acceptance : limits.step;
+      timer = setTimeout(() => end(`no answer within ${ms / 1_000} seconds`), ms);
+    };
+    const stop = () => {
+      if (reached !== "mail") end("the process is about to end");
+    };
+    signal?.addEventListener("abort", stop);
+    try {
+      // Loaded before connecting, because the server could speak or disconnect while the library loads.
+      const library = await loadLibrary();
+      socket = await dial(mail, limits.connect);
+      if (signal?.aborted === true) stop();
+      enter("greeting");
+      const name = greetingName(publicBaseUrl, mail.from);
+      const silenceMs = STEPS.length * limits.step + limits.acceptance;
+      const onAnswer = (answer: string) => void (hasBoth ||= offersBoth(answer));
+      await handOver(mail, message, { library, socket, name, silenceMs, method, enter, onAnswer });
+      return { outcome: { kind: "accepted" }, hasBoth };
+    } catch (error) {
+      const failure = failureOf(error, reached);
+      const { step, status, isUnsendable = false } = failure;
+      const isUnknown = step === "mail" && status === undefined && !isUnsendable;
+      const kind = isUnknown ? "unknown" : "failed";
+      const found = ended === "" ? failure : { ...failure, answer: ended };
+      return { outcome: { kind, failure: found }, hasBoth };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+      socket?.destroy();
+    }
+  }
+
   return {
     async send(message, signal) {
-      let reached: Step = "connect";
-      if (mail === undefined)
-        return { kind: "failed", failure: { step: reached, answer: "MAIL_URL is not set" } };
-      let socket: Socket | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      let ended = "";
-      const end = (why: string) => {
-        ended = why;
-        socket?.destroy();
-      };
-      const enter = (step: Step) => {
-        // Only onwards: a server that never comes to an end has a limited number of answers to be late with.
-        if (STEPS.indexOf(step) <= STEPS.indexOf(reached)) return;
-        reached = step;
-        clearTimeout(timer);
-        const ms = step === "mail" ? limits.acceptance : limits.step;
-        timer = setTimeout(() => end(`no answer within ${ms / 1_000} seconds`), ms);
-      };
-      const stop = () => {
-        if (reached !== "mail") end("the process is about to end");
-      };
-      signal?.addEventListener("abort", stop);
-      try {
-        // Loaded before connecting, because the server could speak or disconnect while the library loads.
-        const library = await loadLibrary();
-        socket = await dial(mail, limits.connect);
-        if (signal?.aborted === true) stop();
-        enter("greeting");
-        const name = greetingName(publicBaseUrl, mail.from);
-        const silenceMs = STEPS.length * limits.step + limits.acceptance;
-        await handOver(mail, message, { library, socket, name, silenceMs, enter });
-        return { kind: "accepted" };
-      } catch (error) {
-        const failure = failureOf(error, reached);
-        const { step, status, isUnsendable = false } = failure;
-        const isUnknown = step === "mail" && status === undefined && !isUnsendable;
-        const kind = isUnknown ? "unknown" : "failed";
-        return { kind, failure: ended === "" ? failure : { ...failure, answer: ended } };
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", stop);
-        socket?.destroy();
-      }
+      const method = known;
+      const { outcome, hasBoth } = await attempt(message, signal, method);
+      const isPlainRefused =
+        outcome.kind === "failed" &&
+        outcome.failure.step === "AUTH" &&
+        (outcome.failure.status ?? 0) >= 500;
+      if (!isPlainRefused || !hasBoth || method !== undefined) return outcome;
+      // Some servers offer PLAIN and take LOGIN alone.
+      const { outcome: second } = await attempt(message, signal, "LOGIN");
+      const isRefused =
+        second.kind === "failed" && STEPS.indexOf(second.failure.step) <= STEPS.indexOf("AUTH");
+      if (isRefused) return outcome;
+      known = "LOGIN";
+      return second;
     },
   };
 }
