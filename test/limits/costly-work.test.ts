@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { CostlyWork, knownUser, strangerFrom, type Asker } from "../../src/shared/limits/limits.ts";
+import {
+  CostlyWork,
+  knownUserOf,
+  strangerFrom,
+  type Asker,
+} from "../../src/shared/limits/limits.ts";
 
 /** Costly work that ends when a test says so. */
 function works() {
@@ -63,12 +68,25 @@ describe("costly work", () => {
     for (let index = 0; index < 30; index += 1) await at.start(`stranger-${index}`, network(index));
     expect(at.outcomes.size).toBe(17);
     for (let index = 0; index < 8; index += 1)
-      await at.start(`known-${index}`, knownUser(`usr_${index}`));
+      await at.start(`known-${index}`, knownUserOf(`plt_${index}`));
     expect(at.refusals.filter((kind) => kind === "known")).toHaveLength(1);
     expect(at.begun).toEqual(["stranger-0", "known-0"]);
     await at.end("stranger-0");
     await at.end("known-0");
     expect(at.begun).toEqual(["stranger-0", "known-0", "known-1", "known-2"]);
+  });
+
+  test("of one platform's users takes three places, however many users it has", async () => {
+    const at = works();
+    for (let index = 0; index < 20; index += 1)
+      await at.start(`user-${index}`, knownUserOf("plt_hostile"));
+    expect(at.outcomes.size).toBe(17);
+    await at.start("another", knownUserOf("plt_another"));
+    await at.start("stranger", network(1));
+    expect(at.begun).toEqual(["user-0", "another"]);
+    await at.end("another");
+    await at.end("user-0");
+    expect(at.begun).toEqual(["user-0", "another", "stranger", "user-1"]);
   });
 
   test("of a few networks leaves room for a caller of another one", async () => {

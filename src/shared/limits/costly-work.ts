@@ -36,8 +36,14 @@ export const strangerFrom = (ip: string): Asker => ({
   isKnown: false,
 });
 
-/** Returns the asker for a caller with a session, a link or a device token of the user. */
-export const knownUser = (userId: string): Asker => ({ owner: `user|${userId}`, isKnown: true });
+/**
+ * Returns the asker for a caller with a session, a link or a device token. All users of a platform are one, because a
+ * platform can have as many as it likes.
+ */
+export const knownUserOf = (platformId: string): Asker => ({
+  owner: `platform|${platformId}`,
+  isKnown: true,
+});
 
 export type AskerKind = "known" | "stranger";
 

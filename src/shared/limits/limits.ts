@@ -15,7 +15,7 @@ import {
 import { RateLimiter } from "./rate-limiter.ts";
 import { RateWindowStore } from "./rate-window-store.ts";
 
-export { type Asker, COSTLY_WORK, CostlyWork, knownUser, strangerFrom } from "./costly-work.ts";
+export { type Asker, COSTLY_WORK, CostlyWork, knownUserOf, strangerFrom } from "./costly-work.ts";
 export type { LoginAttempt } from "./password-limits.ts";
 export { rateLimited } from "./rate-limiter.ts";
 export type { Admission } from "./shared-window.ts";

@@ -1,5 +1,5 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import { type Asker, knownUser } from "../../limits/limits.ts";
+import { type Asker, knownUserOf } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import {
   AppError,
@@ -150,7 +150,7 @@ export async function createUser(
     const id = newId("user", now);
     const passwordHash = await hashAndClaim(
       services,
-      knownUser(scope.caller.userId),
+      knownUserOf(platformId),
       { path: "password", password, email, platformName: platform.name },
       { platformId, userId: id },
     );
