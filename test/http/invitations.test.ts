@@ -312,12 +312,12 @@ describe("the page of an invitation", () => {
     });
 
   test("says what one joins, uses nothing up, and its form makes the user", async () => {
-    const team = await aPlatform(relay, { tokens: 0, name: "Corner <b>Bakery</b>" });
+    const team = await aPlatform(relay, { tokens: 0, name: "Corner Bakery & Sons" });
     const { token, email } = await anInvitation(team);
     for (let visit = 0; visit < 3; visit += 1) {
       const { status, body } = await open(token);
       expect(status).toBe(200);
-      expect(body).toContain("“Corner &lt;b&gt;Bakery&lt;/b&gt;”");
+      expect(body).toContain("“Corner Bakery &amp; Sons”");
       expect(body).toContain(email);
     }
     const weak = await submit(token, "short");

@@ -190,6 +190,15 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
       resend: fc.boolean(),
       target: fc.option(text),
       remote: fc.option(fields),
+      refusal: fc.option(
+        fc.record({
+          kind: fc.constantFrom("rejected", "try_later", "prepare_again"),
+          failure: fc.record({ code: text, networkCode: fc.option(text), later: jsonValue }),
+          at: text,
+          isRepeat: fc.boolean(),
+          later: jsonValue,
+        }),
+      ),
       result: fc.option(fc.record({ externalId: fc.option(text), url: fc.option(text) })),
       at: fc.option(text),
       error: fc.constant(null),
