@@ -63,7 +63,7 @@ describe("publishing to Mastodon", () => {
       failure: { code: "feature_unsupported", networkCode: "HTTP 500" },
     });
     expect(await publish({ [POST]: answer(500, { message: "Server Error" }) })).toMatchObject({
-      kind: "in_doubt",
+      kind: "unknown",
     });
     const needed = { loc: ["details", "status"], msg: "field required" };
     const picture = { [POST]: answer(400, { error: "invalid_input", error_details: [needed] }) };
