@@ -263,7 +263,7 @@ const HAS_DURATION = 0x8;
 const RUN_HAS_OFFSET = 0x1;
 const RUN_HAS_FIRST_FLAGS = 0x4;
 const RUN_HAS_DURATIONS = 0x100;
-const RUN_FIELDS = [0x100, 0x200, 0x400, 0x800];
+const RUN_FIELDS = [256, 512, 1024, 2048];
 
 /** Length and number of a track's samples in movie fragments (ISO/IEC 14496-12, 8.8), in the track's time scale. */
 function fragmentsOf(

@@ -86,7 +86,7 @@ describe("the examples, with what npm start runs", () => {
         const text = "Refused [fail:text_invalid]";
         const { code, output } = await runExample("examples/publish.sh", text, "mastodon");
         expect(output).toMatch(
-          /^mastodon failed\n {2}text_invalid: The network does not accept this text\. Change the text/m,
+          /^mastodon failed\n {2}text_invalid: This server takes no post without a text\. Give the post a text/m,
         );
         expect(code).toBe(1);
       },

@@ -221,7 +221,7 @@ describe("POST /v1/posts/validate", () => {
       instagram: {
         errors: expect.arrayContaining([
           expect.objectContaining({
-            rule: "instagram.media.unreachable",
+            rule: "instagram.media.statusMissing",
             field: "platformOptions.instagram.coverUrl",
             mediaIndex: null,
           }),

@@ -50,7 +50,7 @@ test.each([
   const named = { name: said("app"), defaultKeyName: said("key") };
   const email = `${name.slice(2)}@example.com`;
   const signUp = { email, password: said("pass word"), platformName: said("p") };
-  const endpoint = { url: "https://app.customer.test/", description: said("d") };
+  const endpoint = { url: "https://hooks.example.com/", description: said("d") };
   const writes: readonly (readonly [string, string, CallOptions])[] = [
     ["POST", "/v1/auth/signup", { body: signUp }],
     ["POST", "/v1/applications", { session, body: named }],

@@ -63,7 +63,7 @@ async function useEverything(): Promise<void> {
   keep(app.secret, "a TOTP secret");
   for (const code of app.recoveryCodes) keep(code, "a recovery code");
 
-  const body = { url: "https://app.customer.test/hook" };
+  const body = { url: "https://hooks.example.com/hook" };
   const hook = dataOf(await relay.call("POST", "/v1/webhooks", { key, body }));
   keep(hook.secret, "a webhook secret");
   const path = `/v1/webhooks/${hook.id}/rotate-secret`;

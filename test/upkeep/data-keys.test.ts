@@ -45,7 +45,7 @@ async function sealSomething(): Promise<Sealed> {
   const owners = [await aLinkedOwner(world, "mastodon"), await aLinkedOwner(world, "bluesky")];
   const [{ owner } = { owner: undefined }] = owners;
   if (owner === undefined) throw new Error("nobody is there");
-  const body = { url: "https://app.customer.test/hook" };
+  const body = { url: "https://hooks.example.com/hook" };
   const made = dataOf(await relay.call("POST", "/v1/webhooks", { key: owner.key, body }));
   const path = `/v1/webhooks/${made.id}/rotate-secret`;
   const rotated = dataOf(await relay.call("POST", path, { key: owner.key }));

@@ -83,7 +83,7 @@ function fetchProblem(fetched: Exclude<Fetched, { kind: "file" }>, url: string):
 }
 
 function isFetchable(url: string): boolean {
-  return URL.canParse(url) && /^[\x21-\x7e]+$/.test(url);
+  return URL.canParse(url) && /^[!-~]+$/.test(url);
 }
 
 /** A JPEG by its content, small enough and of a shape that the feed shows. Refuses anything else at once. */

@@ -4,9 +4,7 @@ import { boundedFailure } from "../networks/contract/bounded.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
-import { wordsOf } from "../networks/contract/media-check.ts";
-import { networkOf, type NetworkName } from "../networks/lookup.ts";
-import { NETWORK_NAMES } from "../networks/names.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 /** The findings of one network in a draft before anything is sent. */
 export interface NetworkCheck {
@@ -121,22 +119,13 @@ const WORDS: Readonly<
   },
 };
 
-function wordsOfRule({ rule, code }: LegFailure) {
-  const network = NETWORK_NAMES.find((name) => rule?.startsWith(`${name}.`) === true);
-  return rule === undefined || network === undefined
-    ? undefined
-    : wordsOf(networkOf(network), rule, code);
-}
-
 /** Returns a failure of a call as its readers see it. */
 export function problemOf(
   failure: LegFailure,
   kind: keyof Network["calls"] = "publish",
 ): LegProblem {
-  const bounded = boundedFailure(failure);
-  const { code, networkCode, rule, mediaIndex, ...own } = bounded;
-  // What a rule says is more exact than what its code says, and a validation said the same.
-  const { message, remediation } = wordsOfRule(bounded) ?? WORDS[kind][code] ?? LEG_ERRORS[code];
+  const { code, networkCode, rule, mediaIndex, ...own } = boundedFailure(failure);
+  const { message, remediation } = WORDS[kind][code] ?? LEG_ERRORS[code];
   return {
     code,
     message: own.message ?? message,

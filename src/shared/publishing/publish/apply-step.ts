@@ -1,6 +1,8 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../core/core.ts";
+import { wordsOf } from "../../networks/contract/media-check.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
+import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
 import { type Call, callAfter, type CallEnd, type Wait } from "../call.ts";
@@ -44,6 +46,13 @@ function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
   const publishing = publishingCall(leg);
   const isAsked = publishing.state === "done" && firstCommentOf(draft, leg.network) !== null;
   return isAsked ? withNewCall(leg, callAfter(publishing, "comment", leg.round, now)) : leg;
+}
+
+/** Returns the end in the words of the rule that was broken: they are more exact than its code's, and validation has them. */
+function inWordsOfRule(name: NetworkName, end: CallEnd): CallEnd {
+  if (end.kind === "done" || end.failure.rule === undefined) return end;
+  const { rule, code } = end.failure;
+  return { ...end, failure: { ...wordsOf(networkOf(name), rule, code), ...end.failure } };
 }
 
 interface Ending {
@@ -169,7 +178,7 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   const { services, ref, post } = run;
   const known = await lastKnown(run);
   const call = callOf(leg);
-  const end = asKnown(call, asked);
+  const end = inWordsOfRule(leg.network, asKnown(call, asked));
   const publishes = call.kind === "publish";
   if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
   if (publishes && end.kind === "failed") await returnQuota(work);
