@@ -1,3 +1,4 @@
+import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { describe, expect, test } from "vitest";
 import { publisherOf, unique } from "../setup/publisher.ts";
 import { APP_SENTENCES, graph } from "../networks/error-cases.ts";
@@ -78,7 +79,9 @@ describe("a refusal of our app", () => {
     const { connection } = await aLinkedOwner(world, "facebook");
     const account = (id: number) => ({ ...connection, id: `con_${id}` });
     for (let id = 0; id < 20; id += 1) {
-      expect(appFaults.refused(account(id), failure)).toBe("account");
+      expect(appFaults.refused(account(id), failure, networkOf("facebook").accountCheck)).toBe(
+        "account",
+      );
       if (id % 4 === 3) appFaults.accepted(account(100));
     }
     expect(reports()).toHaveLength(0);

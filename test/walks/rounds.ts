@@ -60,7 +60,7 @@ export const EXPIRED = {
     return ["ratewindows", "subject"];
   },
   logins(deployment, count) {
-    const failures = `p0123456789ab.${(deployment.time.now - DAY_MS).toString(36)}`;
+    const failures = `p0123456789ab.${(deployment.time.now - DAY_MS).toString(36)}.0`;
     for (const [hex, share] of shares(count, ["00", "7f", "ff"]))
       deployment.put("ratewindows", `login|${hex}`, rows(share, hex, { failures }));
     return ["ratewindows", ""];

@@ -1,9 +1,10 @@
 import { APP_WITNESSES, subjectOf } from "../networks/contract/blame.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
-import { networkOf } from "../networks/lookup.ts";
+import type { AccountCheck } from "../networks/contract/network.ts";
 import type { Log } from "../runtime/log.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import type { Connection } from "./connection.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 
 /** Refusals are about the same fault only within this time. */
 const WINDOW_MS = 10 * 60_000;
@@ -77,8 +78,8 @@ export class AppFaults {
     return alone;
   }
 
-  /** Records a refusal and returns its cause. */
-  refused(connection: Connection, failure: LegFailure): Blame {
+  /** Records a refusal and returns its cause. `check`: what the network checks of an idle account, if anything. */
+  refused(connection: Connection, failure: LegFailure, check: AccountCheck | undefined): Blame {
     const subject = subjectOf(failure);
     if (failure.isOfApp === true) this.#reportLimit(connection, failure);
     const isCounted =
@@ -104,7 +105,9 @@ export class AppFaults {
     const { id, network, instanceUrl } = connection;
     const fields = { connection: id, network, instanceUrl, networkCode: failure.networkCode };
     this.#log.warn("a network refuses an account in the app's name", fields);
-    return this.#isAlone(app, connection, failure, now) ? "account" : "call";
+    return now >= missedAt(connection, check) && this.#isAlone(app, connection, failure)
+      ? "account"
+      : "call";
   }
 
   /** Reports whether accounts of this app need not be tried now, because the app is refused. */
@@ -118,8 +121,8 @@ export class AppFaults {
    * Reports whether an account is refused in the app's name although the app is accepted: for days no call of this
    * account was accepted, and one of another account just was. Until then, the account is remembered as a suspect.
    */
-  #isAlone(app: App, connection: Connection, failure: LegFailure, now: number): boolean {
-    if (now < missedAt(connection)) return false;
+  #isAlone(app: App, connection: Connection, failure: LegFailure): boolean {
+    const now = this.#clock.now().getTime();
     const { accepted } = app;
     const isOther = accepted !== undefined && accepted.id !== connection.id;
     if (isOther && now - accepted.at < ACCEPTED_MS) return true;
@@ -161,15 +164,34 @@ function emptyApp(): App {
 }
 
 /** Returns by when an account in good order would have been accepted again; never at a network without a check. */
-function missedAt({ network, lastUsedAt, checkedAt }: Connection): number {
-  const { accountCheck } = networkOf(network);
-  const isChecked = accountCheck?.probe !== undefined || accountCheck?.readLimits !== undefined;
+function missedAt({ lastUsedAt, checkedAt }: Connection, check: AccountCheck | undefined): number {
+  const isChecked = check?.probe !== undefined || check?.readLimits !== undefined;
   if (!isChecked) return Number.POSITIVE_INFINITY;
   const known = [lastUsedAt, checkedAt].filter((at) => at !== null).map((at) => Date.parse(at));
-  return Math.max(...known) + (accountCheck.idleDaysMax + MISSED_DAYS) * DAY_MS;
+  return Math.max(...known) + (check.idleDaysMax + MISSED_DAYS) * DAY_MS;
 }
 
 /** Names the app of an account. A network may have one for each kind of account, and each server has its own. */
 function keyOf({ network, instanceUrl, account }: Refused): string {
   return `${network} ${account.kind} ${instanceUrl ?? ""}`;
+}
+
+/** Records that the network accepted an account, and marks those that it refuses although it accepts the app. */
+export async function recordAccepted(
+  { linking, stores }: Pick<ConnectionsDeps, "stores" | "linking">,
+  accepted: Connection,
+): Promise<void> {
+  for (const { connection, failure } of linking.appFaults.accepted(accepted))
+    await stores.connections.mark(connection, ofAccount(failure));
+}
+
+/** Returns a refusal of an account in the account's own words, whatever the network said. */
+export function ofAccount(failure: LegFailure): LegFailure {
+  if (subjectOf(failure) === "account") return failure;
+  return {
+    ...failure,
+    code: "connection_needs_reauth",
+    message: "The network refuses this account, and accepts other accounts.",
+    remediation: "Reconnect the account on the connect page, then retry.",
+  };
 }

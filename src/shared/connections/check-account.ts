@@ -6,12 +6,8 @@ import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
-import {
-  blamed,
-  freshCredentials,
-  recordAccepted,
-  tryRefusedCredentials,
-} from "./fresh-credentials.ts";
+import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
+import { recordAccepted } from "./app-faults.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

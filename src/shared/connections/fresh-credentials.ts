@@ -7,7 +7,8 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import type { LegFailure, Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
-import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
+import { findAvailable, networkOf, type RegisteredNetwork } from "../networks/lookup.ts";
+import { ofAccount, recordAccepted } from "./app-faults.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";
 import type { LeasedConnection, ConnectionStore } from "./connection-store.ts";
@@ -183,7 +184,7 @@ async function refuse(
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
   const { failure } = outcome;
-  if (services.linking.appFaults.refused(connection, failure) === "account") {
+  if (services.linking.appFaults.refused(connection, failure, checkOf(connection)) === "account") {
     const rejected = { ...outcome, failure: ofAccount(failure) };
     const marked = await mark(services.stores.connections, connection, rejected);
     if (marked !== "read_again") lease.ended();
@@ -200,6 +201,8 @@ async function mark(
 ): Promise<Rejected | "read_again"> {
   return (await connections.mark(connection, outcome.failure)) ? outcome : "read_again";
 }
+
+const checkOf = ({ network }: Connection) => networkOf(network).accountCheck;
 
 function rejected(code: LegErrorCode): Rejected {
   return { kind: "rejected", failure: { code, networkCode: null } };
@@ -219,32 +222,12 @@ export async function blamed(
   connection: Connection,
   failure: LegFailure,
 ): Promise<LegFailure> {
-  const blame = services.linking.appFaults.refused(connection, failure);
+  const blame = services.linking.appFaults.refused(connection, failure, checkOf(connection));
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
   if (blame === "call") return failure;
   const reported = ofAccount(failure);
   await services.stores.connections.mark(connection, reported);
   return reported;
-}
-
-/** Records that the network accepted an account, and marks those that it refuses although it accepts the app. */
-export async function recordAccepted(
-  { linking, stores }: Pick<ConnectionsDeps, "stores" | "linking">,
-  accepted: Connection,
-): Promise<void> {
-  for (const { connection, failure } of linking.appFaults.accepted(accepted))
-    await stores.connections.mark(connection, ofAccount(failure));
-}
-
-/** Returns a refusal of an account in the account's own words, whatever the network said. */
-function ofAccount(failure: LegFailure): LegFailure {
-  if (subjectOf(failure) === "account") return failure;
-  return {
-    ...failure,
-    code: "connection_needs_reauth",
-    message: "The network refuses this account, and accepts other accounts.",
-    remediation: "Reconnect the account on the connect page, then retry.",
-  };
 }
 
 /**

@@ -218,7 +218,7 @@ function failureOf(error: unknown, reached: Step): Failure {
 /** Maximum length of the part of an answer that is searched for what the server offers. */
 const OFFER_MAX = 4_000;
 
-/** Whether an answer to EHLO offers to log in by PLAIN and by LOGIN. */
+/** Reports whether an answer to EHLO offers to log in by PLAIN and by LOGIN. */
 function offersBoth(answer: string): boolean {
   const [, methods = ""] = /^250[ -]AUTH[ =](.{1,200})$/im.exec(answer.slice(0, OFFER_MAX)) ?? [];
   const offered = methods.toUpperCase().split(" ");
