@@ -4,7 +4,6 @@ import type { AccountCheck } from "../networks/contract/network.ts";
 import type { Log } from "../runtime/log.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import type { Connection } from "./connection.ts";
-import type { ConnectionsDeps } from "./deps.ts";
 
 /** Refusals are about the same fault only within this time. */
 const WINDOW_MS = 10 * 60_000;
@@ -174,24 +173,4 @@ function missedAt({ lastUsedAt, checkedAt }: Connection, check: AccountCheck | u
 /** Names the app of an account. A network may have one for each kind of account, and each server has its own. */
 function keyOf({ network, instanceUrl, account }: Refused): string {
   return `${network} ${account.kind} ${instanceUrl ?? ""}`;
-}
-
-/** Records that the network accepted an account, and marks those that it refuses although it accepts the app. */
-export async function recordAccepted(
-  { linking, stores }: Pick<ConnectionsDeps, "stores" | "linking">,
-  accepted: Connection,
-): Promise<void> {
-  for (const { connection, failure } of linking.appFaults.accepted(accepted))
-    await stores.connections.mark(connection, ofAccount(failure));
-}
-
-/** Returns a refusal of an account in the account's own words, whatever the network said. */
-export function ofAccount(failure: LegFailure): LegFailure {
-  if (subjectOf(failure) === "account") return failure;
-  return {
-    ...failure,
-    code: "connection_needs_reauth",
-    message: "The network refuses this account, and accepts other accounts.",
-    remediation: "Reconnect the account on the connect page, then retry.",
-  };
 }

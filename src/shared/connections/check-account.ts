@@ -7,7 +7,7 @@ import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
 import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
-import { recordAccepted } from "./app-faults.ts";
+import { recordAccepted } from "./accepted-account.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,5 @@
 import { type BoundedCredentials, boundedCredentials } from "../networks/contract/bounded.ts";
 import { setTimeout as wait } from "node:timers/promises";
-import { subjectOf } from "../networks/contract/blame.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { isHeld, Lease, type LeaseColumns } from "../runtime/lease.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
@@ -8,7 +7,7 @@ import type { LegFailure, Rejected, TryLater } from "../networks/contract/outcom
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, networkOf, type RegisteredNetwork } from "../networks/lookup.ts";
-import { ofAccount, recordAccepted } from "./app-faults.ts";
+import { ofAccount, recordAccepted } from "./accepted-account.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";
 import type { LeasedConnection, ConnectionStore } from "./connection-store.ts";

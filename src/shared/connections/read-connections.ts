@@ -2,7 +2,7 @@ import { notFound } from "../runtime/errors.ts";
 import type { Reader } from "../runtime/storage/codec.ts";
 import type { Connection, ConnectionRef, ProfileRef } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { recordAccepted } from "./app-faults.ts";
+import { recordAccepted } from "./accepted-account.ts";
 
 /** Lists the profile's connections, including revoked ones, without damaged rows. */
 export function connectionsOf(
