@@ -5,7 +5,6 @@ import { shape } from "../shared/runtime/shape.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import {
   AskForResetBody,
-  ChangeEmailBody,
   ConfirmResetBody,
   knownDevice,
   LinkFields,
@@ -14,7 +13,7 @@ import {
   tokenExample,
   VerifyBody,
 } from "../shared/tenants/links/schema.ts";
-import { sessionExample } from "../shared/tenants/staff/schema.ts";
+import { ChangeEmailBody, sessionExample } from "../shared/tenants/staff/schema.ts";
 import {
   askForEmailChange,
   askForReset,

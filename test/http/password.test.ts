@@ -99,7 +99,7 @@ describe("changing the password", () => {
     const app = await enabledTotp(relay, session);
     const guess = () =>
       relay.call("POST", "/v1/auth/login", {
-        body: { email, password: PASSWORD, totpCode: "12345" },
+        body: { email, password: PASSWORD, totpCode: "00000-00000" },
       });
     for (let count = 0; count < 4; count += 1) expect(outcomeOf(await guess())).toBe(REFUSED);
     expect(outcomeOf(await change(session, { newPassword: PASSWORD }))).toBe("200");

@@ -8,6 +8,7 @@ import { useTwoProcesses } from "../setup/use-relay.ts";
 const { relay, instance } = useTwoProcesses({ LOG_LEVEL: "debug" });
 
 const HALF_MINUTE = 30_000;
+const WRONG_CODE = "00000-00000";
 
 function logIn(email: string, body: Readonly<Record<string, unknown>> = {}, on: Relay = relay) {
   return on.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD, ...body } });
@@ -107,7 +108,7 @@ describe("switching TOTP on", () => {
     const { session } = await aPlatform(relay, { tokens: 0 });
     const { code } = await startedTotp(relay, session);
     for (let guess = 0; guess < 5; guess += 1)
-      expect(outcomeOf(await confirm(session, "12345"))).toBe("401 invalid_credentials");
+      expect(outcomeOf(await confirm(session, code(-100)))).toBe("401 invalid_credentials");
     expect(outcomeOf(await confirm(session, code()))).toBe("429 rate_limited");
   });
 
@@ -143,7 +144,7 @@ describe("logging in with TOTP on", () => {
 
   test("a wrong code, a wrong password and an unknown e-mail get the same answer", async () => {
     const { email, app } = await aGuardedPlatform();
-    const wrongCode = await logIn(email, { totpCode: "12345" });
+    const wrongCode = await logIn(email, { totpCode: WRONG_CODE });
     const wrongPassword = await logIn(email, { password: "another one", totpCode: app.code() });
     const unknown = await logIn("nobody@example.com", { totpCode: app.code() });
     expect(errorOf(wrongCode)).toMatchObject({ status: 401, code: "invalid_credentials" });
@@ -235,13 +236,15 @@ describe("logging in with TOTP on", () => {
 
   test("wrong codes of both kinds and wrong passwords count together", async () => {
     const { email, app } = await aGuardedPlatform();
-    await logIn(email, { totpCode: "12345" });
-    await logIn(email, { totpCode: "00000-00000" });
+    await logIn(email, { totpCode: WRONG_CODE });
+    await logIn(email, { totpCode: "11111-11111" });
     await logIn(email, { password: "another password" });
-    await logIn(email, { totpCode: "54321" });
+    await logIn(email, { totpCode: app.code(-100) });
     // The right password alone neither counts nor clears what was counted.
     expect(outcomeOf(await logIn(email))).toBe("401 totp_required");
-    expect(outcomeOf(await logIn(email, { totpCode: "1" }))).toBe("401 invalid_credentials");
+    expect(outcomeOf(await logIn(email, { totpCode: app.code(-101) }))).toBe(
+      "401 invalid_credentials",
+    );
     const refused = await logIn(email, { totpCode: app.code() });
     expect(outcomeOf(refused)).toBe("429 rate_limited");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(14 * 60);
@@ -253,7 +256,7 @@ describe("logging in with TOTP on", () => {
   test("a whole log-in clears what was counted", async () => {
     const { email, app } = await aGuardedPlatform();
     for (let round = 0; round < 3; round += 1) {
-      for (let guess = 0; guess < 4; guess += 1) await logIn(email, { totpCode: "12345" });
+      for (let guess = 0; guess < 4; guess += 1) await logIn(email, { totpCode: WRONG_CODE });
       expect(outcomeOf(await logIn(email, { totpCode: app.recoveryCodes[round] }))).toBe("200");
     }
   });
@@ -306,7 +309,7 @@ describe("switching TOTP off", () => {
     relay.advance(HALF_MINUTE);
     const answers = [
       await remove(session, { password: "another password", code: app.code() }),
-      await remove(session, { code: "12345" }),
+      await remove(session, { code: WRONG_CODE }),
       await remove(session, { code: used }),
     ];
     const [first, ...others] = answers.map(errorOf);
@@ -317,7 +320,7 @@ describe("switching TOTP off", () => {
 
   test("a stolen session can't guess its way: it has five attempts of its own", async () => {
     const { session, email, app } = await aGuardedPlatform();
-    for (let guess = 0; guess < 5; guess += 1) await remove(session, { code: "12345" });
+    for (let guess = 0; guess < 5; guess += 1) await remove(session, { code: WRONG_CODE });
     expect(outcomeOf(await remove(session, { code: app.code() }))).toBe("429 rate_limited");
     expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
   });
@@ -355,8 +358,8 @@ describe("switching TOTP off", () => {
 test("every step is on record, refusals too", async () => {
   const { session, email, app } = await aGuardedPlatform();
   await logIn(email);
-  await logIn(email, { totpCode: "12345" });
-  await remove(session, { code: "12345" });
+  await logIn(email, { totpCode: WRONG_CODE });
+  await remove(session, { code: WRONG_CODE });
   await remove(session, { code: app.code() });
   const events = dataOf(await relay.call("GET", "/v1/audit", { session }));
   const steps = events.map(
@@ -371,4 +374,66 @@ test("every step is on record, refusals too", async () => {
     "user.totp_started ok",
     "platform.created ok",
   ]);
+});
+
+describe("what can't be a code of any user", () => {
+  /** A code whose leading zero a client dropped, and others that no app and no list of recovery codes shows. */
+  const IMPOSSIBLE: readonly unknown[] = [12_345, "12345", "1234567", "no code", "0O0", true];
+  const words = (field: string, missing = false) =>
+    `"${field}" ${missing ? "is missing and must be" : "must be"} six digits as text, such as "012345" with its leading zero, or a recovery code.`;
+
+  async function expectRefused(answer: Answer, field: string, missing = false) {
+    expect(outcomeOf(answer)).toBe("400 validation_failed");
+    expect(answer.body.error.details.issues).toMatchObject([
+      { path: field, message: words(field, missing) },
+    ]);
+  }
+
+  test("is refused with the field and the fix at each route, and counts as no guess", async () => {
+    const platform = await aGuardedPlatform();
+    const { session, email, app } = platform;
+    const at = (path: string, body: object) => relay.call("POST", path, { session, body });
+    for (const code of IMPOSSIBLE) {
+      await expectRefused(await logIn(email, { totpCode: code }), "totpCode");
+      const body = { password: PASSWORD, totpCode: code };
+      await expectRefused(await at("/v1/auth/confirm", body), "totpCode");
+      const change = { ...body, newEmail: "new@example.com" };
+      await expectRefused(await at("/v1/auth/email", change), "totpCode");
+      await expectRefused(await at("/v1/auth/totp/confirm", { code }), "code");
+      await expectRefused(await at("/v1/auth/totp/remove", { password: PASSWORD, code }), "code");
+      await expectRefused(await remove(session, { code }), "code");
+    }
+    expect(await isOn(platform)).toBe(true);
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
+    const events = dataOf(await relay.call("GET", "/v1/audit", { session }));
+    expect(events.filter(({ outcome }: { outcome: string }) => outcome === "denied")).toEqual([]);
+  });
+
+  test("is refused where a code is left out or blank and the route needs one", async () => {
+    const { session } = await aGuardedPlatform();
+    await expectRefused(await remove(session, {}), "code", true);
+    await expectRefused(await remove(session, { code: " " }), "code");
+    await expectRefused(await remove(session, { code: "" }), "code");
+  });
+
+  test("tells nobody about an account, a password or the second factor", async () => {
+    const [guarded, plain] = [await aGuardedPlatform(), await aPlatform(relay, { tokens: 0 })];
+    const answers = [
+      await logIn(guarded.email, { totpCode: "12345" }),
+      await logIn(guarded.email, { totpCode: "12345", password: "another password" }),
+      await logIn(plain.email, { totpCode: "12345" }),
+      await logIn("nobody@example.com", { totpCode: "12345" }),
+    ].map(errorOf);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  test("takes nothing from the count of codes that are wrong", async () => {
+    const { email, app } = await aGuardedPlatform();
+    for (let guess = 0; guess < 5; guess += 1) {
+      expect((await logIn(email, { totpCode: "12345" })).status).toBe(400);
+      expect((await logIn(email, { totpCode: WRONG_CODE })).status).toBe(401);
+    }
+    expect((await logIn(email, { totpCode: "12345" })).status).toBe(400);
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("429 rate_limited");
+  });
 });

@@ -83,20 +83,6 @@ export const AskForResetBody = shape(() =>
 );
 export type AskForReset = ShapeOf<typeof AskForResetBody>;
 
-/** Makes the schema of a password or code to check, in any form: an impossible one is refused like any wrong one. */
-const tried = (what: string) => z.string().min(1).max(TYPED_LENGTH_MAX).describe(what);
-
-export const ChangeEmailBody = shape(() =>
-  z.strictObject({
-    newEmail: email(),
-    password: tried("The present one."),
-    totpCode: tried(
-      "The code of the authenticator app if TOTP is on, or a recovery code.",
-    ).optional(),
-  }),
-);
-export type ChangeEmail = ShapeOf<typeof ChangeEmailBody>;
-
 export const ResetLinkBody = shape(() =>
   z.strictObject({
     removeTotp: z

@@ -5,10 +5,10 @@ import type { TenantsDeps } from "../deps.ts";
 import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import { usedLink, type LinkForm } from "../links/used-link.ts";
-import type { ChangeEmail } from "../links/schema.ts";
 import { claimEmail } from "./manage-users.ts";
 import { confirmIdentity, getOwnUser } from "./own-account.ts";
 import { proveIdentity } from "./prove-identity.ts";
+import type { ChangeEmail } from "./schema.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
 import { isEmailOf, type User } from "./user.ts";
 

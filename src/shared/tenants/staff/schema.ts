@@ -13,7 +13,7 @@ import {
   platformSummaryExample,
 } from "../platform-schema.ts";
 import { email, locale } from "../links/schema.ts";
-import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
+import { isCodeLike, type RecoveryCodes, type TotpSecret } from "./second-factor.ts";
 import type { FoundUser, SignedIn, UserView } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 254;
@@ -56,9 +56,38 @@ export const SignUpBody = shape(() =>
 );
 export type SignUp = ShapeOf<typeof SignUpBody>;
 
-/** A password or code to check, in any form: an impossible one is refused like any wrong one. */
+/** A password to check, in any form: an impossible one is refused like any wrong one. */
 const triedPassword = shape(() => z.string().min(1).max(1_000));
-const triedCode = shape(() => z.string().max(64));
+
+const CODE_WORDS = `six digits as text, such as "012345" with its leading zero, or a recovery code`;
+
+/**
+ * Makes the schema of a code to check. What can't be a code of any user is a mistake of the form and counts as no
+ * guess: clients that read a code as a number drop its leading zero. Where a code may be absent it may be blank, as forms
+ * send a field that was left empty.
+ */
+const codeText = (mayBeBlank: boolean) =>
+  z
+    .string({
+      error: ({ input }) =>
+        `${input === undefined ? "is missing and must be" : "must be"} ${CODE_WORDS}`,
+    })
+    .max(64, { abort: true })
+    .refine(
+      (text) => isCodeLike(text) || (mayBeBlank && text.trim() === ""),
+      `must be ${CODE_WORDS}`,
+    )
+    .describe(
+      "Six digits of the authenticator app, or a recovery code. Spaces and dashes don't matter.",
+    );
+const triedCode = shape(() => codeText(false));
+const optionalCode = shape(() =>
+  codeText(true)
+    .optional()
+    .describe(
+      "Needed if TOTP is on: the six digits of the authenticator app, or a recovery code. Spaces and dashes don't matter.",
+    ),
+);
 
 /** One that is not accepted is ignored. */
 const triedDevice = shape(() =>
@@ -75,9 +104,7 @@ export const LogInBody = shape(() =>
   z.strictObject({
     email: z.string().min(1).max(EMAIL_LENGTH_MAX),
     password: triedPassword(),
-    totpCode: triedCode()
-      .optional()
-      .describe("The code of the authenticator app if TOTP is on, or a recovery code."),
+    totpCode: optionalCode(),
     deviceToken: triedDevice(),
   }),
 );
@@ -96,7 +123,7 @@ export type LogOut = ShapeOf<typeof LogOutBody>;
 export const ConfirmSessionBody = shape(() =>
   z.strictObject({
     password: triedPassword(),
-    totpCode: triedCode().optional().describe("As in a log-in."),
+    totpCode: optionalCode(),
     deviceToken: triedDevice(),
   }),
 );
@@ -113,11 +140,19 @@ export type ChangePassword = ShapeOf<typeof ChangePasswordBody>;
 export const ConfirmTotpBody = shape(() => z.strictObject({ code: triedCode() }));
 export type ConfirmTotp = ShapeOf<typeof ConfirmTotpBody>;
 
-/** `code`: one of the app, or a recovery code. */
 export const RemoveTotpBody = shape(() =>
   z.strictObject({ password: triedPassword(), code: triedCode() }),
 );
 export type RemoveTotp = ShapeOf<typeof RemoveTotpBody>;
+
+export const ChangeEmailBody = shape(() =>
+  z.strictObject({
+    newEmail: email(),
+    password: triedPassword().describe("The present one."),
+    totpCode: optionalCode(),
+  }),
+);
+export type ChangeEmail = ShapeOf<typeof ChangeEmailBody>;
 
 export const CreateUserBody = shape(() =>
   z.strictObject({

@@ -96,6 +96,12 @@ export function hashRecoveryCode(code: string, userId: string, pepper: string): 
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;
+const TOTP_CODE = new RegExp(`^[0-9]{${DIGITS}}$`);
+
+/** Returns whether a typed text has the form of a code. Another text is no guess: no user can have it. */
+export const isCodeLike = (text: string): boolean =>
+  TOTP_CODE.test(plainCode(text)) || parseRecoveryCode(text) !== undefined;
+
 /** How many steps a clock may be off, including the time to type a code. */
 const STEPS_OFF_MAX = 1;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
