@@ -10,7 +10,7 @@ const APART = [
   "test/{browser,budget,examples,media,peers,releases,simulation,soak,start,whole}/**/*.test.ts",
   "test/contract/openapi.test.ts",
   "test/docs/executed.test.ts",
-  "test/core/group-commit.test.ts",
+  "test/partition/group-commit.test.ts",
   "test/access/operators.test.ts",
   "test/host/{azurite,bundle,http,lifecycle,queue,timer}.test.ts",
   "test/infra/{identity,linux-packages,vault-secrets}.test.ts",

@@ -1,7 +1,7 @@
 import type { BoundedAccount } from "../src/shared/networks/contract/bounded.ts";
 import { randomUUID } from "node:crypto";
 import { routes } from "../src/functions/routes.ts";
-import { creditWallet } from "../src/shared/billing/billing.ts";
+import { creditWallet } from "../src/shared/ledger/ledger.ts";
 import { parseConfig } from "../src/shared/config/config.ts";
 import { answer, type Outgoing } from "../src/shared/http/answer.ts";
 import { matchPath, type Route, type RouteMatch } from "../src/shared/http/route.ts";

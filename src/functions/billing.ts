@@ -1,19 +1,19 @@
-import { balance, credited, limits, usage, usageAbout } from "../shared/billing/answer-schema.ts";
+import { balance, credited, limits, usage, usageAbout } from "../shared/ledger/answer-schema.ts";
 import {
   creditPlatform,
   getBalance,
   getLimits,
   listUsage,
   updateLimits,
-} from "../shared/billing/billing.ts";
+} from "../shared/ledger/ledger.ts";
 import {
   balanceExample,
   creditBodyExample,
   creditedExample,
   entryExample,
   limitsExample,
-} from "../shared/billing/examples.ts";
-import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
+} from "../shared/ledger/examples.ts";
+import { CreditBody, LimitsBody, UsageQuery } from "../shared/ledger/schema.ts";
 import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { operator } from "../shared/http/access/operator-access.ts";

@@ -5,7 +5,7 @@ import {
   chargeTogether,
   createBillingStores,
   creditWallet,
-} from "./billing/billing.ts";
+} from "./ledger/ledger.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
@@ -16,7 +16,7 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { type Commit, createWallets } from "./core/core.ts";
+import { type Commit, createWallets } from "./partition/partition.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";

@@ -13,8 +13,8 @@ import { ClosingStore } from "../../src/shared/tenants/platforms/closing-store.t
 import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
-import { LedgerStore } from "../../src/shared/billing/ledger-store.ts";
-import { WalletStore } from "../../src/shared/core/wallet-store.ts";
+import { LedgerStore } from "../../src/shared/ledger/ledger-store.ts";
+import { WalletStore } from "../../src/shared/partition/partition-store.ts";
 import { EventStore } from "../../src/shared/events/events.ts";
 import { MailStore } from "../../src/shared/mail/mail-store.ts";
 import { NoticeStore } from "../../src/shared/mail/notice-store.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
-import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/billing.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { unique } from "../setup/publisher.ts";
 import { useRelay } from "../setup/use-relay.ts";

@@ -47,7 +47,7 @@ const COMBINED = [
   "test/access/under-way.test.ts",
   "test/browser",
   "test/contract/docs.test.ts",
-  "test/core/group-commit.test.ts",
+  "test/partition/group-commit.test.ts",
   "test/limits/instances.test.ts",
   "test/limits/signing-in.test.ts",
   "test/mail",

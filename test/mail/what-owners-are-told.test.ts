@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/billing.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import { aPlatform, anApplication, type TestPlatform } from "../setup/factories.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type CoreView, OutdatedAccess, type Wallet } from "../../src/shared/core/core.ts";
-import { EMPTY_WALLET } from "../../src/shared/core/wallet.ts";
+import { type CoreView, OutdatedAccess, type Wallet } from "../../src/shared/partition/partition.ts";
+import { EMPTY_WALLET } from "../../src/shared/partition/wallet.ts";
 import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import type { CallEnd } from "../../src/shared/publishing/call.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/billing.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";

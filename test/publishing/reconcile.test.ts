@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";

@@ -1,4 +1,4 @@
-import type { Charge } from "../../src/shared/billing/billing.ts";
+import type { Charge } from "../../src/shared/ledger/ledger.ts";
 
 /** A charge by the system for a call that belongs to no post. */
 export function aCharge(operationId: string, tokens: number, more: Partial<Charge> = {}): Charge {

@@ -1,5 +1,5 @@
-import { OutdatedAccess } from "../../src/shared/core/core.ts";
-import { charge } from "../../src/shared/billing/billing.ts";
+import { OutdatedAccess } from "../../src/shared/partition/partition.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { removeConnection } from "../../src/shared/connections/remove-connection.ts";
 import { validationFailed } from "../../src/shared/runtime/errors.ts";

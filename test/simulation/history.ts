@@ -1,5 +1,5 @@
-import { available } from "../../src/shared/core/wallet.ts";
-import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
+import { available } from "../../src/shared/partition/wallet.ts";
+import type { StoredEntry, Wallet } from "../../src/shared/partition/partition.ts";
 import { statusOf } from "../../src/shared/publishing/leg.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";

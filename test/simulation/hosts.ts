@@ -5,7 +5,7 @@ import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
-import { checkWallet } from "../../src/shared/billing/reconcile-wallet.ts";
+import { checkWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import type { History } from "./history.ts";

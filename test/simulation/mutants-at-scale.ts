@@ -1,5 +1,5 @@
-import { utcDay } from "../../src/shared/core/core.ts";
-import { walletRow } from "../../src/shared/core/wallet-row.ts";
+import { utcDay } from "../../src/shared/partition/partition.ts";
+import { walletRow } from "../../src/shared/partition/wallet-row.ts";
 import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";

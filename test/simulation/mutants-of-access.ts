@@ -1,4 +1,4 @@
-import type { CoreOperation } from "../../src/shared/core/core.ts";
+import type { CoreOperation } from "../../src/shared/partition/partition.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { fence } from "./fence.ts";
 import type { Mutant } from "./mutant.ts";

@@ -1,4 +1,4 @@
-import type { Wallet } from "../../src/shared/core/core.ts";
+import type { Wallet } from "../../src/shared/partition/partition.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { absentCall } from "../../src/shared/publishing/call.ts";
 import { withCall } from "../../src/shared/publishing/leg.ts";

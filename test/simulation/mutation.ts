@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
-import type { CoreOperation } from "../../src/shared/core/core.ts";
+import type { CoreOperation } from "../../src/shared/partition/partition.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";

@@ -1,6 +1,6 @@
-import { type DayTotal, totalsRow } from "../../src/shared/billing/totals-row.ts";
-import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
-import { ledgerRow } from "../../src/shared/core/wallet-row.ts";
+import { type DayTotal, totalsRow } from "../../src/shared/ledger/totals-row.ts";
+import type { StoredEntry, Wallet } from "../../src/shared/partition/partition.ts";
+import { ledgerRow } from "../../src/shared/partition/wallet-row.ts";
 import { latestCall, postStatus, statusOf, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";

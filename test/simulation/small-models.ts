@@ -1,4 +1,4 @@
-import { charge } from "../../src/shared/billing/billing.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";

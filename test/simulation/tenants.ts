@@ -1,5 +1,5 @@
 import { boundedLinked } from "../setup/bounded.ts";
-import { creditWallet } from "../../src/shared/billing/billing.ts";
+import { creditWallet } from "../../src/shared/ledger/ledger.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { notFound } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";

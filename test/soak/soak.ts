@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { reconcileWallet } from "../../src/shared/billing/reconcile-wallet.ts";
+import { reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { Random } from "../model/random.ts";
 import { startWorld } from "../whole/world.ts";

@@ -6,10 +6,10 @@ import {
   profileSessionRow,
 } from "../../src/shared/connections/connect-session-store.ts";
 import { authorisationRow } from "../../src/shared/connections/authorisation-store.ts";
-import { countsRow } from "../../src/shared/core/application-counts.ts";
-import { creditMarkerRow, markerRow } from "../../src/shared/core/core.ts";
-import { ledgerRow, walletRow } from "../../src/shared/core/wallet-row.ts";
-import { reconciledRow, totalsRow } from "../../src/shared/billing/totals-row.ts";
+import { countsRow } from "../../src/shared/partition/application-counts.ts";
+import { creditMarkerRow, markerRow } from "../../src/shared/partition/partition.ts";
+import { ledgerRow, walletRow } from "../../src/shared/partition/wallet-row.ts";
+import { reconciledRow, totalsRow } from "../../src/shared/ledger/totals-row.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts";

@@ -137,7 +137,7 @@ describe("the table of metrics", () => {
       "publishing/publish/apply-step",
       "publishing/publish/unmapped-signals",
       "background/reconcile-wallets",
-      "billing/reconcile-wallet",
+      "ledger/reconcile-wallet",
       "webhooks/deliveries/record-attempt",
       "background/poison",
       "background/run-due-walks",

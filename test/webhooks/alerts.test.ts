@@ -1,6 +1,6 @@
 import { boundedLinked } from "../setup/bounded.ts";
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/billing.ts";
+import { charge } from "../../src/shared/ledger/ledger.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import {

@@ -1,4 +1,4 @@
-import type { BillingDeps } from "../billing/billing.ts";
+import type { BillingDeps } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { MailDeps } from "../mail/mail.ts";

@@ -1,4 +1,4 @@
-import { purgeMarkers } from "../billing/billing.ts";
+import { purgeMarkers } from "../ledger/ledger.ts";
 import { purgeSessions, purgeStates } from "../connections/connections.ts";
 import { removeOldCounts } from "../mail/mail.ts";
 import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";

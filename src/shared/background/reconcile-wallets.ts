@@ -1,4 +1,4 @@
-import { reconcileWallet } from "../billing/billing.ts";
+import { reconcileWallet } from "../ledger/ledger.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";

@@ -1,6 +1,6 @@
 import type { Bounded } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
-import { accessOperation, type Commit } from "../core/core.ts";
+import { accessOperation, type Commit } from "../partition/partition.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { accessOperation, type Commit, type CoreView } from "../core/core.ts";
-import { type Debit, debitOf } from "../billing/billing.ts";
+import { accessOperation, type Commit, type CoreView } from "../partition/partition.ts";
+import { type Debit, debitOf } from "../ledger/ledger.ts";
 import { actor, type Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";

@@ -1,4 +1,4 @@
-import type { CoreView, Movement } from "../core/core.ts";
+import type { CoreView, Movement } from "../partition/partition.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { FREE } from "../runtime/lease.ts";

@@ -1,6 +1,6 @@
 import type { Bounded } from "../networks/contract/bounded.ts";
 import type { LeaseColumns, Leased } from "../runtime/lease.ts";
-import { accessOperation, type Commit, countsKey, countWrite } from "../core/core.ts";
+import { accessOperation, type Commit, countsKey, countWrite } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";

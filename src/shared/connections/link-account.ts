@@ -1,5 +1,5 @@
-import { type Debit, debitOf } from "../billing/billing.ts";
-import { type CoreView, priceOf } from "../core/core.ts";
+import { type Debit, debitOf } from "../ledger/ledger.ts";
+import { type CoreView, priceOf } from "../partition/partition.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { BoundedAccount } from "../networks/contract/bounded.ts";

@@ -1,4 +1,4 @@
-import type { Commit } from "../core/core.ts";
+import type { Commit } from "../partition/partition.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import type { Tables } from "../runtime/storage/tables.ts";

@@ -1,6 +1,6 @@
 import type { Audit } from "../audit/audit.ts";
 import type { BackgroundDeps } from "../background/background.ts";
-import type { BillingDeps } from "../billing/billing.ts";
+import type { BillingDeps } from "../ledger/ledger.ts";
 import type { Operators } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";

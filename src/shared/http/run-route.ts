@@ -1,4 +1,4 @@
-import { isDecidedAgain, OutdatedAccess, requireSameVersion } from "../core/core.ts";
+import { isDecidedAgain, OutdatedAccess, requireSameVersion } from "../partition/partition.ts";
 import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { accessOperation, type Commit } from "../core/core.ts";
+import { accessOperation, type Commit } from "../partition/partition.ts";
 import { serviceUnavailable } from "../runtime/errors.ts";
 import { shape } from "../runtime/shape.ts";
 import { json, namesForm, rowCodec } from "../runtime/storage/codec.ts";

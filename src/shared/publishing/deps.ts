@@ -1,5 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
-import type { BillingDeps, chargeTogether } from "../billing/billing.ts";
+import type { BillingDeps, chargeTogether } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";

@@ -1,4 +1,4 @@
-import type { OpenReservation } from "../billing/billing.ts";
+import type { OpenReservation } from "../ledger/ledger.ts";
 import { inBatches } from "../runtime/promises.ts";
 import type { PublishingStores } from "./stores.ts";
 

@@ -1,4 +1,4 @@
-import { type CoreView, paced } from "../core/core.ts";
+import { type CoreView, paced } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import { calledLegs, startedLegs } from "./hints.ts";
 import { startingAt, type Leg } from "./leg.ts";

@@ -1,4 +1,4 @@
-import type { CoreDecision, CoreOperation, CoreView } from "../core/core.ts";
+import type { CoreDecision, CoreOperation, CoreView } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";

@@ -1,4 +1,4 @@
-import type { Commit } from "../core/core.ts";
+import type { Commit } from "../partition/partition.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
 import { ErasureStore } from "./erasure/erasure-store.ts";

@@ -1,5 +1,5 @@
-import type { Debit } from "../billing/billing.ts";
-import { priceOf } from "../core/core.ts";
+import type { Debit } from "../ledger/ledger.ts";
+import { priceOf } from "../partition/partition.ts";
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
 import { AppError, notFound } from "../runtime/errors.ts";

@@ -1,4 +1,4 @@
-import type { Commit } from "../core/core.ts";
+import type { Commit } from "../partition/partition.ts";
 import { EventStore } from "../events/events.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import type { HintQueue } from "../runtime/storage/queue.ts";

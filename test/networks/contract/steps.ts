@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { reconcileWallet } from "../../../src/shared/billing/reconcile-wallet.ts";
+import { reconcileWallet } from "../../../src/shared/ledger/reconcile-wallet.ts";
 import { casesOf, IS_LONG } from "../../setup/long-check.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";

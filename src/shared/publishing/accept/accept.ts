@@ -1,4 +1,4 @@
-import { type Movement, OutdatedAccess, priceOf, refusal } from "../../core/core.ts";
+import { type Movement, OutdatedAccess, priceOf, refusal } from "../../partition/partition.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { newDueTime, NO_HINTS } from "../hints.ts";
 import {

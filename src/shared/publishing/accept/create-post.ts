@@ -1,4 +1,4 @@
-import { isDecidedAgain, requireSameVersion } from "../../core/core.ts";
+import { isDecidedAgain, requireSameVersion } from "../../partition/partition.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";

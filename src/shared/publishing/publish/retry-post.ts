@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Movement, priceOf, refusal } from "../../core/core.ts";
+import { type Movement, priceOf, refusal } from "../../partition/partition.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { NetworkName } from "../../networks/lookup.ts";

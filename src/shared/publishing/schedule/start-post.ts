@@ -1,5 +1,5 @@
 import { connectionsOf } from "../../connections/connections.ts";
-import { type CoreView, refusal } from "../../core/core.ts";
+import { type CoreView, refusal } from "../../partition/partition.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";

@@ -1,4 +1,4 @@
-import { accessOperation, type Commit } from "../../core/core.ts";
+import { accessOperation, type Commit } from "../../partition/partition.ts";
 import { isId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";

@@ -1,5 +1,5 @@
 import { USER_ROLES } from "../../callers/caller.ts";
-import { accessOperation, type Commit } from "../../core/core.ts";
+import { accessOperation, type Commit } from "../../partition/partition.ts";
 import { comparedEmail } from "../../runtime/email.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";

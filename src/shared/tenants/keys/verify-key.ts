@@ -1,5 +1,5 @@
 import type { ApiKeyCaller } from "../../callers/caller.ts";
-import { OutdatedAccess } from "../../core/core.ts";
+import { OutdatedAccess } from "../../partition/partition.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { RotatingKeys } from "../../runtime/rotating-keys.ts";

@@ -1,4 +1,4 @@
-import { accessOperation, type Commit, markerKey, markerRow } from "../../core/core.ts";
+import { accessOperation, type Commit, markerKey, markerRow } from "../../partition/partition.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Platform } from "../platform.ts";

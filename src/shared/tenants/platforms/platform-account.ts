@@ -3,7 +3,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
-import { summed } from "../../core/core.ts";
+import { summed } from "../../partition/partition.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { viewUser, type UserView } from "../staff/user.ts";

@@ -4,7 +4,7 @@ import {
   type Counts,
   readCounts,
   WALLET_KEY,
-} from "../../core/core.ts";
+} from "../../partition/partition.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";

@@ -4,7 +4,7 @@ import {
   type CoreView,
   countsKey,
   countWrite,
-} from "../../core/core.ts";
+} from "../../partition/partition.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";

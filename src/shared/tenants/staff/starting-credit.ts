@@ -1,5 +1,5 @@
 import type { User } from "./user.ts";
-import { creditId } from "../../billing/billing.ts";
+import { creditId } from "../../ledger/ledger.ts";
 import { comparedEmail } from "../../runtime/email.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";

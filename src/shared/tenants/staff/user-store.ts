@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
-import { accessOperation, type Commit } from "../../core/core.ts";
+import { accessOperation, type Commit } from "../../partition/partition.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { LOCALES, type Locale } from "../../runtime/locale.ts";

@@ -1,5 +1,5 @@
-import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../core/core.ts";
-import { type Debit, debitOf } from "../../billing/billing.ts";
+import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../partition/partition.ts";
+import { type Debit, debitOf } from "../../ledger/ledger.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";

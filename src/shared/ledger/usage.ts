@@ -1,0 +1,232 @@
+import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
+import { isId, timeOfId } from "../runtime/ids.ts";
+import { nextUtcDay, type StoredEntry } from "../partition/partition.ts";
+import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
+import type { BillingDeps } from "./deps.ts";
+import { type EntryFilter, fitsFilter } from "./ledger-store.ts";
+import type { DayTotal } from "./totals-row.ts";
+import type { GroupBy, ListUsage } from "./schema.ts";
+import { boundToView, listViewOf } from "../callers/caller.ts";
+import type { PlatformScope } from "../callers/scope.ts";
+import type { Page } from "../runtime/page.ts";
+
+export interface UsageTotal {
+  readonly key: string | null;
+  /** The change of the balance by the group's entries. Spending is negative. */
+  readonly tokens: number;
+  readonly entries: number;
+}
+
+export interface UsageTotals {
+  readonly items: readonly UsageTotal[];
+  /** The whole UTC days that are added up: from the first, and before the last. Null when no range was given. */
+  readonly range: { readonly from: string | null; readonly to: string | null };
+  /** Up to when entries are counted. Absent when all are. */
+  readonly asOf?: string;
+}
+
+/** Entries that are not in the totals yet, and are added one by one. */
+const TAIL_ENTRIES_MAX = 2_000;
+/** Groups of days that one answer adds up: some megabytes. */
+const GROUPS_MAX = 100_000;
+const ENTRIES_OF_POST_MAX = 2_000;
+/** The reconciliation may move the mark while totals are read, once an hour. */
+const READINGS_MAX = 5;
+/** Clocks of processes differ by less: no entry of a post is older than the post by more than this. */
+const SKEW_MS = 5 * 60_000;
+
+interface Days {
+  /** Inclusive. */
+  readonly from: string | undefined;
+  /** Exclusive. */
+  readonly before: string | undefined;
+}
+
+function daysOf({ from, to }: EntryFilter): Days {
+  const isMidnight = to?.endsWith("T00:00:00.000Z") === true;
+  const before = to === undefined || isMidnight ? to : nextUtcDay(new Date(to));
+  return { from: from?.slice(0, 10), before: before?.slice(0, 10) };
+}
+
+const midnight = (day: string | undefined) => (day === undefined ? null : `${day}T00:00:00.000Z`);
+
+function tooLarge(): AppError {
+  return validationFailed([
+    {
+      path: "from",
+      code: "range_too_large",
+      message: 'must be nearer to "to": so many days can\'t be added up at once',
+    },
+  ]);
+}
+
+/** Adds up totals of days by the caller's grouping. */
+class Sum {
+  readonly #filter: EntryFilter;
+  readonly #groupBy: GroupBy;
+  readonly #groups = new Map<string | null, UsageTotal & { readonly last: number }>();
+
+  constructor(filter: EntryFilter, groupBy: GroupBy) {
+    this.#filter = filter;
+    this.#groupBy = groupBy;
+  }
+
+  add(day: string, [applicationId, profileId, operation, tokens, entries, last]: DayTotal): void {
+    const { postId: _, to: _to, from: _from, ...filter } = this.#filter;
+    const group = { applicationId, profileId, operation, postId: null, createdAt: day };
+    if (!fitsFilter(group, filter)) return;
+    const keys = { day, application: applicationId, profile: profileId, operation };
+    const key = keys[this.#groupBy];
+    const sum = this.#groups.get(key) ?? { tokens: 0, entries: 0, last: 0 };
+    this.#groups.set(key, {
+      key,
+      tokens: sum.tokens + tokens,
+      entries: sum.entries + entries,
+      last: Math.max(sum.last, last),
+    });
+  }
+
+  /** In the order of the newest entry of each. */
+  get items(): readonly UsageTotal[] {
+    const sorted = [...this.#groups.values()].toSorted((left, right) => right.last - left.last);
+    return sorted.map(({ key, tokens, entries }) => ({ key, tokens, entries }));
+  }
+}
+
+const isWithin = (day: string, { from = "", before }: Days) =>
+  day >= from && (before === undefined || day < before);
+
+/** Returns the number of an entry that is older than a time, close to the first newer one. */
+async function sequenceBefore(
+  { wallets, stores }: BillingDeps,
+  platformId: string,
+  time: string,
+): Promise<number> {
+  let low = 0;
+  let high = (await wallets.read(platformId)).sequence;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const entry = await stores.ledger.find(platformId, middle);
+    if (entry !== undefined && entry.createdAt < time) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Adds up only the entries of one post, however long the ledger is. */
+async function addPost(
+  services: BillingDeps,
+  platformId: string,
+  postId: string,
+  add: (day: string, total: DayTotal) => void,
+): Promise<void> {
+  if (!isId("post", postId)) return;
+  const time = new Date(timeOfId("post", postId) - SKEW_MS).toISOString();
+  const after = await sequenceBefore(services, platformId, time);
+  const range = { after, limit: ENTRIES_OF_POST_MAX };
+  const entries = await services.stores.ledger.entriesOfPost(platformId, postId, range);
+  if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLarge();
+  for (const entry of entries) if (changesBalance(entry)) add(dayOf(entry), toTotal(entry));
+}
+
+/**
+ * Adds up the totals of days and the entries that aren't in them yet. Returns up to when entries are counted, if not
+ * all are. Undefined when the reconciliation has moved the mark meanwhile, so that nothing is reliable.
+ */
+async function addDays(
+  { wallets, stores: { ledger } }: BillingDeps,
+  platformId: string,
+  days: Days,
+  add: (day: string, total: DayTotal) => void,
+): Promise<{ readonly asOf?: string } | undefined> {
+  const { mark } = await ledger.findMark(platformId);
+  let groups = 0;
+  for await (const parts of ledger.totals(platformId, days)) {
+    for (const { day, totals } of parts) for (const total of totals) add(day, total);
+    groups += parts.reduce((sum, { totals }) => sum + totals.length, 0);
+    if (groups > GROUPS_MAX) throw tooLarge();
+  }
+  const now = await ledger.findMark(platformId);
+  if (now.mark.sequence !== mark.sequence) return undefined;
+  const { sequence } = await wallets.read(platformId);
+  if (sequence - mark.sequence > TAIL_ENTRIES_MAX) {
+    const last = await ledger.find(platformId, Math.max(1, mark.sequence));
+    return last === undefined ? {} : { asOf: last.createdAt };
+  }
+  for (const entry of await ledger.entries(platformId, mark.sequence, sequence))
+    if (changesBalance(entry) && isWithin(dayOf(entry), days)) add(dayOf(entry), toTotal(entry));
+  return {};
+}
+
+/**
+ * Returns the changes of the balance, added up by group, for whole UTC days.
+ * @throws AppError `validation_failed` when there are too many groups to add up
+ */
+async function totalUsage(
+  services: BillingDeps,
+  platformId: string,
+  filter: EntryFilter,
+  groupBy: GroupBy,
+): Promise<UsageTotals> {
+  const days = daysOf(filter);
+  const range = { from: midnight(days.from), to: midnight(days.before) };
+  for (let reading = 0; reading < READINGS_MAX; reading += 1) {
+    const sum = new Sum(filter, groupBy);
+    const add = (day: string, total: DayTotal) => sum.add(day, total);
+    const { postId } = filter;
+    if (postId !== undefined) {
+      await addPost(services, platformId, postId, (day, total) => {
+        if (isWithin(day, days)) add(day, total);
+      });
+      return { items: sum.items, range };
+    }
+    const counted = await addDays(services, platformId, days, add);
+    if (counted !== undefined) return { items: sum.items, range, ...counted };
+  }
+  throw serviceUnavailable();
+}
+
+export function entryView(entry: StoredEntry) {
+  const { sequence: _, legs: _legs, network, ...shown } = entry;
+  return { ...shown, platform: network };
+}
+
+/**
+ * Lists the ledger, newest first, or its totals with `groupBy`. A key sees the entries of its application, and a
+ * restricted one those of its profiles.
+ * @throws AppError `application_mismatch`, `invalid_cursor`
+ */
+export async function listUsage(
+  services: BillingDeps,
+  scope: PlatformScope,
+  query: ListUsage,
+): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
+  const { limit, cursor, groupBy, ...asked } = query;
+  const applicationId = scope.applicationId ?? asked.applicationId;
+  // Otherwise its own entries would look like the other application's.
+  if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
+    throw new AppError("application_mismatch", "The caller's application is another one.");
+  const view = listViewOf(scope.caller);
+  const fields = { ...asked, applicationId };
+  const filter = { ...fields, profileIds: view?.profileIds };
+  if (groupBy !== undefined) {
+    const { items, ...about } = await totalUsage(services, scope.platformId, filter, groupBy);
+    return { items, nextCursor: null, limit, about };
+  }
+  const bound = {
+    list: "usage",
+    platformId: scope.platformId,
+    ...fields,
+    ...boundToView(view),
+  };
+  const after = services.cursors.read(cursor, bound);
+  const { items, next } = await services.stores.ledger.list(scope.platformId, filter, {
+    after,
+    limit,
+  });
+  return {
+    items: items.map(entryView),
+    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    limit,
+  };
+}

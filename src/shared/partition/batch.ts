@@ -1,0 +1,225 @@
+import { isDeepStrictEqual } from "node:util";
+import { serviceUnavailable, invariant } from "../runtime/errors.ts";
+import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
+import type { CoreDecision, CoreView, StoredWallet } from "./operation.ts";
+import type { Outcome, Pending, Readable } from "./pending.ts";
+import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
+
+function mergeRows(first: Row, second: Row): Row {
+  return { ...first, ...second };
+}
+
+/** Merges two writes of one row: the condition of the first, and the content of the second. */
+function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
+  if (first.kind === "delete") {
+    invariant(second.kind === "create", "a row is changed after it was deleted");
+    // Like a delete, it requires that the row exists, in any version.
+    return { kind: "replace", row: second.row, etag: "*" };
+  }
+  if (second.kind === "delete") return first.kind === "create" ? undefined : second;
+  invariant(second.kind !== "create", "a row is created twice");
+  const row = second.kind === "merge" ? mergeRows(first.row, second.row) : second.row;
+  if (first.kind === "create") return { kind: "create", row };
+  const kind = second.kind === "merge" ? first.kind : "replace";
+  return { kind, row, etag: first.etag };
+}
+
+/** Creates a view of the rows that a transaction writes, as later operations of the transaction see them. */
+export function createOverlay() {
+  const byKey = new Map<string, RowWrite>();
+  let characters = 0;
+  return {
+    get size() {
+      return byKey.size;
+    },
+    get characters() {
+      return characters;
+    },
+    /** Returns the row as it will be. `stored` is the row as it was read. */
+    see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined {
+      const write = byKey.get(rowKey);
+      if (write === undefined) return stored;
+      if (write.kind === "delete") return undefined;
+      const etag = write.kind === "create" ? "" : write.etag;
+      if (write.kind !== "merge") return { row: write.row, etag };
+      return stored === undefined ? undefined : { row: mergeRows(stored.row, write.row), etag };
+    },
+    add(writes: readonly RowWrite[]): void {
+      characters += JSON.stringify(writes).length;
+      for (const write of writes) {
+        const earlier = byKey.get(keyOfWrite(write));
+        const combined = earlier === undefined ? write : combine(earlier, write);
+        if (combined === undefined) byKey.delete(keyOfWrite(write));
+        else byKey.set(keyOfWrite(write), combined);
+      }
+    },
+    writes: () => [...byKey.values()],
+  };
+}
+
+export function viewOf(
+  { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
+  now: Date,
+  row: CoreView["row"],
+): CoreView {
+  return {
+    get wallet() {
+      if (damage !== undefined) throw damage;
+      return wallet;
+    },
+    accessVersion: wallet.accessVersion,
+    now,
+    row,
+  };
+}
+
+/** Reports whether two wallets are equal apart from their access versions. */
+const isSame = (wallet: Wallet, other: Wallet) =>
+  isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
+
+/** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
+const CLAIM_OPERATIONS_MAX = 24;
+
+/** Returns how many operations a claim of the wallet writes: those before the first that needs a read, or one. */
+export function claimSize(queue: readonly Pending[]): number {
+  const slow = queue
+    .slice(0, CLAIM_OPERATIONS_MAX)
+    .findIndex(({ state }) => state.kind !== "known");
+  return slow === -1 ? CLAIM_OPERATIONS_MAX : Math.max(1, slow);
+}
+
+/** The service's limit is 100. */
+const BATCH_ROWS_MAX = 90;
+/** The service's limit is 4 MiB, including the framing. */
+const BATCH_CHARACTERS_MAX = 1024 * 1024;
+/** If a rule is broken on this many reads, the cause is a defect and not a torn read. */
+const TORN_TRIES_MAX = 3;
+
+/** Operations that are decided in order, each on the result of the earlier ones, and then written together. */
+export class Batch {
+  readonly stored: StoredWallet;
+  wallet: Wallet;
+  readonly overlay = createOverlay();
+  readonly entries: LedgerEntry[] = [];
+  /** The decided operations, whose outcomes depend on the transaction. */
+  readonly members: Pending[] = [];
+  readonly writers: Pending[] = [];
+  /** Operations that are too large for any transaction. */
+  readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
+  /** When `stored` was read, or written by this process. */
+  readonly #readAt: number;
+  readonly #now: () => Date;
+  readonly #owners = new Map<string, Pending[]>();
+
+  constructor(stored: StoredWallet, readAt: number, now: () => Date) {
+    this.stored = stored;
+    this.wallet = stored.wallet;
+    this.#readAt = readAt;
+    this.#now = now;
+  }
+
+  /** Whether the read is torn: wallet and rows are read at different times and may show a state that never existed. */
+  get isTorn(): boolean {
+    return this.members.some(
+      ({ state, doubts }) =>
+        state.kind === "decided" && state.outcome.kind === "failure" && doubts < TORN_TRIES_MAX,
+    );
+  }
+
+  isOlderThan({ askedAt }: Pending): boolean {
+    return askedAt > this.#readAt;
+  }
+
+  /** Decides the operations in turn. Returns those that are left for a later batch. */
+  decideAll(pendings: readonly Pending[]): Pending[] {
+    const left: Pending[] = [];
+    let isFull = false;
+    for (const pending of pendings) {
+      const { state } = pending;
+      if (state.kind !== "known" && state.kind !== "read") continue;
+      const isUnfit = !isFull && !this.#decide(pending, state);
+      if (isUnfit) continue;
+      // It did not fit and stays undecided. No later operation may overtake it.
+      isFull ||= pending.state === state;
+      // Rows belong to the wallet's version under which they were read, and this transaction replaces that version.
+      if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
+      if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
+    }
+    return left;
+  }
+
+  ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly Pending[] {
+    const write = at === undefined ? undefined : writes[at];
+    return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];
+  }
+
+  /** Decides an operation if it fits into the transaction. Returns false when it fits into none. */
+  #decide(pending: Pending, basis: Readable): boolean {
+    const now = this.#now();
+    let decision: CoreDecision<unknown>;
+    let next = { wallet: this.wallet, entries: [] as LedgerEntry[] };
+    try {
+      const row = (rowKey: string) => this.overlay.see(rowKey, basis.rows.get(rowKey));
+      const { damage } = this.stored;
+      const view = viewOf({ wallet: this.wallet, damage }, now, row);
+      decision = pending.operation.decide(view, pending.tried);
+      if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
+      // It changes the wallet without having asked for it.
+      if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
+    } catch (error) {
+      // The caller's rows may be older than the wallet, and together they show a state that never existed.
+      if (basis.kind === "known") pending.state = { kind: "unread", isWalletOld: true };
+      else this.#join(pending, basis, { kind: "failure", error });
+      return true;
+    }
+    if (decision.kind === "refuse") {
+      this.#refuse(pending, basis, decision.error);
+      return true;
+    }
+    if (decision.kind === "write") {
+      const { writes } = decision;
+      if (!this.#fits(writes, next.entries.length)) {
+        if (this.writers.length > 0) return true;
+        const error = new Error("invariant broken: an operation is larger than a transaction");
+        this.unfit.push({ pending, error });
+        return false;
+      }
+      this.writers.push(pending);
+      pending.tried = decision;
+      this.overlay.add(writes);
+      for (const write of writes) this.#own(keyOfWrite(write), pending);
+      this.wallet = next.wallet;
+      this.entries.push(...next.entries);
+    }
+    this.#join(pending, basis, { kind: "answer", answer: decision.answer });
+    return true;
+  }
+
+  #join(pending: Pending, basis: Readable, outcome: Outcome): void {
+    pending.state = { kind: "decided", outcome, basis };
+    this.members.push(pending);
+  }
+
+  #own(rowKey: string, pending: Pending): void {
+    this.#owners.set(rowKey, [...(this.#owners.get(rowKey) ?? []), pending]);
+  }
+
+  /** Accepts a refusal only when wallet and rows were read after the request arrived. */
+  #refuse(pending: Pending, basis: Readable, error: Error): void {
+    if (this.isOlderThan(pending) || basis.kind === "known") {
+      pending.state = { kind: "unread", isWalletOld: true };
+      return;
+    }
+    const isDoubted = pending.doubtedEtag === this.stored.etag;
+    const answered = isDoubted ? serviceUnavailable() : error;
+    this.#join(pending, basis, { kind: "refusal", error: answered });
+  }
+
+  #fits(writes: readonly RowWrite[], entries: number): boolean {
+    const rows = this.overlay.size + this.entries.length + writes.length + entries + 1;
+    const characters = this.overlay.characters + JSON.stringify(writes).length;
+    return (
+      rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || this.writers.length === 0)
+    );
+  }
+}

@@ -1,0 +1,336 @@
+import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import {
+  InvalidTransaction,
+  type RowWrite,
+  type TransactionResult,
+} from "../runtime/storage/row.ts";
+import { Batch, claimSize, viewOf } from "./batch.ts";
+import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from "./pending.ts";
+import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
+import type { CoreOperation, CorePartition, StoredWallet } from "./operation.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
+
+const BATCH_OPERATIONS_MAX = 64;
+/** Enough for the busiest minute of a process. */
+export const TAKEN_KEYS_MAX = 20_000;
+const WALLET_CACHE_MS = 2_000;
+/** How often an operation is retried after a transaction of unknown outcome or a torn read. */
+const DOUBTS_MAX = 12;
+const DOUBT_PAUSE_MS_MAX = 500;
+/** The pause after the service was overloaded, and how much longer it is for operations that have not waited yet. */
+const BUSY_PAUSE_MS = 50;
+const BUSY_PAUSE_MS_MAX = 350;
+/** How long an operation is retried. */
+const TRYING_MS_MAX = 8_000;
+
+/**
+ * Serialises the writes to one platform's wallet in this process and writes them together. While one transaction is in
+ * flight, the next operations gather. An idle wallet is written immediately. Across processes, the wallet's ETag
+ * decides. An answer that is lost, late or wrong is never trusted: the rows are read again and the operations decide
+ * again. An operation that storage refuses is taken out of the transaction and fails alone.
+ */
+export class GroupCommit {
+  readonly #partition: CorePartition;
+  readonly #platformId: string;
+  readonly #takenKeys: RecentMap<true>;
+  readonly #queue: Pending[] = [];
+  readonly #byId = new Map<string, Pending>();
+  #running = false;
+  #cached: { readonly stored: StoredWallet; readonly readAt: number } | undefined;
+  readonly #contest = new Contest(async () => {
+    this.#cached = undefined;
+    return await this.#wallet();
+  });
+
+  /** `takenKeys`: of rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
+  constructor(
+    partition: CorePartition,
+    platformId = "",
+    takenKeys = new RecentMap<true>(TAKEN_KEYS_MAX),
+  ) {
+    this.#partition = partition;
+    this.#platformId = platformId;
+    this.#takenKeys = takenKeys;
+  }
+
+  #takenKey(rowKey: string): string {
+    return `${this.#platformId}\n${rowKey}`;
+  }
+
+  get idle(): boolean {
+    return this.#byId.size === 0;
+  }
+
+  /**
+   * Applies the operation exactly once.
+   * @throws AppError the operation's own refusal, or `service_unavailable` when the outcome stays unknown
+   */
+  submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
+    let pending = this.#byId.get(operation.id);
+    // Limited, because later requests that join must not delay the first one's answer by their own reads.
+    if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
+      pending = this.#begin(operation);
+    } else {
+      pending.askedAt = performance.now();
+    }
+    // Safe: operations with the same id are the same operation, with the same type of answer.
+    return pending.promise as Promise<Answer>;
+  }
+
+  #begin(operation: CoreOperation<unknown>): Pending {
+    const isGuessWrong = operation.rowKeys.some((rowKey) =>
+      this.#takenKeys.has(this.#takenKey(rowKey)),
+    );
+    const pending = newPending(operation, isGuessWrong);
+    this.#byId.set(operation.id, pending);
+    if (isGuessWrong && isRepeat(pending)) void this.#answerRepeat(pending);
+    else this.#enqueue(pending);
+    return pending;
+  }
+
+  #enqueue(pending: Pending): void {
+    this.#queue.push(pending);
+    void this.#run();
+  }
+
+  /**
+   * Answers an operation that was done before without a transaction, so that the wallet's other operations don't wait
+   * for its reads. It has one row, which is conclusive whatever happens to the wallet meanwhile.
+   */
+  async #answerRepeat(pending: Pending): Promise<void> {
+    const { operation } = pending;
+    unread(pending);
+    try {
+      const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
+      const [stored, ...found] = await Promise.all([
+        this.#partition.readWallet(),
+        ...operation.rowKeys.map(read),
+      ]);
+      const rows = new Map(found);
+      const now = this.#partition.now();
+      const view = viewOf(stored, now, (rowKey) => rows.get(rowKey));
+      const decision = operation.decide(view, pending.tried);
+      if (decision.kind === "done")
+        return this.#settle(pending, { kind: "answer", answer: decision.answer });
+    } catch {
+      // The transaction finds out why.
+    }
+    this.#enqueue(pending);
+  }
+
+  /** Answers the caller. A later request for the same starts a new operation. */
+  #settle(pending: Pending, outcome: Outcome): void {
+    pending.state = { kind: "settled" };
+    const { id } = pending.operation;
+    if (this.#byId.get(id) === pending) this.#byId.delete(id);
+    if (outcome.kind === "answer") pending.resolve(outcome.answer);
+    else pending.reject(outcome.error);
+  }
+
+  #fail(pending: Pending, error: unknown): void {
+    this.#settle(pending, { kind: "failure", error });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    this.#contest.begin();
+    while (this.#queue.length > 0) {
+      let members: readonly Pending[] | undefined;
+      try {
+        const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
+        members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : claimSize(this.#queue));
+        await this.#commit(members);
+      } catch (error) {
+        this.#cached = undefined;
+        const open = (members ?? this.#take()).filter((pending) => !this.#queue.includes(pending));
+        if (this.#partition.isBusy?.(error) === true) {
+          this.#contest.tooMuch();
+          this.#queue.unshift(...this.#inTime(open));
+        } else for (const pending of open) this.#fail(pending, error);
+      }
+    }
+    this.#running = false;
+  }
+
+  /** Takes the operations of the next transaction from the queue. */
+  #take(count = BATCH_OPERATIONS_MAX): Pending[] {
+    const first = this.#queue[0]?.joins;
+    const goesAlong = ({ joins }: Pending) =>
+      joins === "any" || (joins === "next" && first === joins);
+    const barrier = this.#queue.findIndex((pending, index) => index > 0 && !goesAlong(pending));
+    const length = first === "alone" ? 1 : barrier === -1 ? BATCH_OPERATIONS_MAX : barrier;
+    const members = this.#queue.splice(0, Math.min(length, count));
+    for (const pending of members) {
+      pending.triedAt ??= performance.now();
+      pending.joins = "any";
+    }
+    return members;
+  }
+
+  async #wallet(): Promise<StoredWallet> {
+    if (this.#cached !== undefined && performance.now() - this.#cached.readAt < WALLET_CACHE_MS)
+      return this.#cached.stored;
+    const readAt = performance.now();
+    const stored = await this.#partition.readWallet();
+    this.#cached = { stored, readAt };
+    return stored;
+  }
+
+  /** Reads an operation's rows. If that fails, only its caller gets the error. */
+  async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
+    const { state, operation } = pending;
+    // Rows belong to the version of the wallet under which they were read.
+    const isOfOlderWallet = state.kind === "read" && state.etag !== etag;
+    if (state.kind !== "unread" && !isOfOlderWallet) return;
+    const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
+    try {
+      const rows = new Map(await Promise.all(operation.rowKeys.map(read)));
+      pending.state = { kind: "read", rows, etag };
+    } catch (error) {
+      this.#fail(pending, error);
+    }
+  }
+
+  async #commit(members: readonly Pending[]): Promise<void> {
+    const isWalletOld = ({ state }: Pending) => state.kind === "unread" && state.isWalletOld;
+    if (members.some(isWalletOld)) this.#cached = undefined;
+    const stored = await this.#wallet();
+    // After the wallet, not in parallel: a transaction under its version is then decided on rows of that version.
+    await Promise.all(members.map((pending) => this.#load(pending, stored)));
+    const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
+    this.#queue.unshift(...batch.decideAll(members));
+    for (const { pending, error } of batch.unfit) this.#fail(pending, error);
+    if (batch.isTorn) return this.#doubt(batch);
+    if (batch.writers.length > 0 && !(await this.#write(batch))) return;
+    for (const pending of batch.members) this.#finish(batch, pending);
+  }
+
+  /** Reports whether the batch's changes were applied. If not, its operations wait for another try, or are settled. */
+  async #write(batch: Batch): Promise<boolean> {
+    const { stored, wallet } = batch;
+    const startedAt = performance.now();
+    const writer = this.#contest.lease(batch.writers.length, this.#queue.length);
+    const writes = [
+      ...this.#partition.walletWrites(stored, { wallet, writer }, batch.entries),
+      ...batch.overlay.writes(),
+    ];
+    let result: TransactionResult;
+    try {
+      result = await this.#partition.transact(writes);
+    } catch (error) {
+      this.#divide(batch, writes, error);
+      return false;
+    }
+    this.#partition.onBatch?.(batch.writers.length, result.kind);
+    switch (result.kind) {
+      case "applied": {
+        this.#contest.won(performance.now() - startedAt);
+        const etag = result.etags.get("W");
+        const readAt = startedAt;
+        this.#cached =
+          etag === undefined ? etag : { stored: { ...stored, wallet, writer, etag }, readAt };
+        this.#remember(batch.writers);
+        return true;
+      }
+      case "in_doubt":
+        if (result.isBusy === true) this.#contest.tooMuch();
+        for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
+        await this.#doubt(batch);
+        return false;
+      case "refused": {
+        const outdated = batch.ownersOf(writes, result.at);
+        if (outdated.length === 0) await this.#lose(batch);
+        else this.#leaveOut(batch, outdated);
+        return false;
+      }
+    }
+  }
+
+  /** Remembers that rows which callers assume to be absent exist from now on. */
+  #remember(members: readonly Pending[]): void {
+    for (const { operation } of members)
+      for (const [rowKey, stored] of operation.known ?? [])
+        if (stored === undefined) this.#takenKeys.set(this.#takenKey(rowKey), true);
+  }
+
+  /** Retries the batch after another process wrote the wallet first. */
+  async #lose({ members }: Batch): Promise<void> {
+    this.#cached = undefined;
+    this.#contest.lost();
+    // A caller's rows are written under their own condition. Rows that were read belong to the wallet's old version.
+    for (const pending of members) if (!goBack(pending, "known")) unread(pending);
+    const rest = this.#inTime(members);
+    if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
+    this.#queue.unshift(...rest);
+  }
+
+  /** Retries operations with outdated rows in a later batch, and the others immediately with their rows. */
+  #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
+    this.#remember(outdated);
+    for (const pending of members) goBack(pending);
+    const others = members.filter((pending) => !outdated.includes(pending));
+    const changed = outdated.filter((pending) => !isRepeat(pending));
+    for (const pending of changed) {
+      unread(pending);
+      pending.joins = "next";
+    }
+    this.#queue.unshift(...this.#inTime(others), ...this.#inTime(changed));
+    for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#answerRepeat(pending);
+  }
+
+  /** Divides a transaction that storage never accepts, until only the operations that cause it fail. */
+  #divide(batch: Batch, writes: readonly RowWrite[], error: unknown): void {
+    if (error instanceof AppError) throw error;
+    const at = error instanceof InvalidTransaction ? error.at : undefined;
+    const owners = batch.ownersOf(writes, at);
+    const suspects = owners.length > 0 ? owners : batch.writers;
+    const others = batch.members.filter((pending) => !suspects.includes(pending));
+    for (const pending of batch.members) goBack(pending);
+    if (batch.writers.length === 1) {
+      for (const pending of batch.writers) this.#fail(pending, error);
+      this.#queue.unshift(...others);
+      return;
+    }
+    for (const pending of suspects) pending.joins = "alone";
+    this.#queue.unshift(...others, ...suspects);
+  }
+
+  #finish(batch: Batch, pending: Pending): void {
+    const { state } = pending;
+    if (state.kind !== "decided") return;
+    // Another request for the same may have arrived during the transaction.
+    if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
+      pending.state = { kind: "unread", isWalletOld: true };
+      this.#queue.push(pending);
+    } else this.#settle(pending, state.outcome);
+  }
+
+  /** Reads all rows and decides again. After a while, it answers with an error that is safe to repeat. */
+  async #doubt({ members, isTorn }: Batch): Promise<void> {
+    this.#cached = undefined;
+    for (const pending of members) {
+      // A service that is overloaded says nothing new when it says so again.
+      if (!this.#contest.isBusy) pending.doubts += 1;
+      // If the write was applied after all, the condition of the caller's rows fails.
+      if (isTorn || !goBack(pending, "known")) unread(pending);
+    }
+    const rest = this.#inTime(members);
+    const doubts = Math.max(0, ...rest.map((pending) => pending.doubts));
+    const waitMs = this.#contest.isBusy
+      ? BUSY_PAUSE_MS + this.#contest.latenessMs(BUSY_PAUSE_MS_MAX)
+      : Math.random() * Math.min(DOUBT_PAUSE_MS_MAX, 10 * 2 ** doubts);
+    if (rest.length > 0) await pause(waitMs);
+    this.#queue.unshift(...rest);
+  }
+
+  /** Returns the operations that may be retried, and answers the others with an error that is safe to repeat. */
+  #inTime(members: readonly Pending[]): Pending[] {
+    return members.filter((pending) => {
+      const { triedAt = 0, doubts } = pending;
+      const isInTime = doubts < DOUBTS_MAX && performance.now() - triedAt <= TRYING_MS_MAX;
+      if (!isInTime) this.#fail(pending, serviceUnavailable());
+      return isInTime;
+    });
+  }
+}

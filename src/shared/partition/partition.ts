@@ -1,0 +1,52 @@
+/* The part of core that other folders use: a platform's wallet, and the transactions that change its partition. */
+
+export {
+  accessOperation,
+  isDecidedAgain,
+  OutdatedAccess,
+  requireSameVersion,
+} from "./access-version.ts";
+export {
+  countsKey,
+  countsWrite,
+  countWrite,
+  readCounts,
+  summed,
+  toCounts,
+  type Counts,
+} from "./application-counts.ts";
+export type { Commit, CoreDecision, CoreOperation, CoreView, Wallets } from "./operation.ts";
+export {
+  estimateTokens,
+  priceOf,
+  RATE_CARD,
+  rateCard,
+  type BillableOperation,
+  type Operation,
+  type RateCard,
+} from "./rate-card.ts";
+export { createWallets } from "./stores.ts";
+export {
+  creditMarkerRow,
+  ENTRY_ROWS,
+  entryKey,
+  MARKER_ROWS,
+  markerKey,
+  markerRow,
+  toEntry,
+  type StoredEntry,
+} from "./wallet-row.ts";
+export { WALLET_KEY } from "./partition-store.ts";
+export {
+  canCredit,
+  nextUtcDay,
+  paced,
+  refusal,
+  secondsUntil,
+  spentToday,
+  utcDay,
+  viewBalance,
+  type Balance,
+  type Movement,
+  type Wallet,
+} from "./wallet.ts";

@@ -1,0 +1,118 @@
+import type { StoredRow } from "../runtime/storage/row.ts";
+import type { CoreOperation, Tried } from "./operation.ts";
+
+/*
+ * An operation's state, what happens, and its next state:
+ *
+ *   (submitted)  with rows that its caller has read            known
+ *   (submitted)  without, or this process knows better         unread
+ *   unread       known to be a repeat, checked first: it    settled: answer
+ *                was done before
+ *   unread       its rows are read, after the wallet           read
+ *   unread       its rows can't be read                        settled: the error
+ *   read         the wallet has another version by now         unread
+ *   known, read  writes, is done                               decided
+ *   known        refuses or throws: its rows may be older      unread, wallet old
+ *   read         throws                                        decided
+ *   read         refuses, and was asked since the wallet was   unread, wallet old
+ *   read         refuses on what was read since it was asked   decided
+ *   known        the transaction is full                       known
+ *   read         the transaction is full                       unread
+ *   known, read  too large for a transaction of its own        settled: the error
+ *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
+ *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
+ *   decided      another process wrote the wallet first        known as before, or unread
+ *   decided      a row of its own was another one              unread, in a later batch, or
+ *                                                              aside as a repeat
+ *   decided      a row of another operation was another one    as before it was decided
+ *   decided      the transaction is in doubt                   known as before, or unread
+ *   decided      a decision threw; wallet and rows may be   unread
+ *                from different moments
+ *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
+ *   decided      storage never takes the transaction           as before it was decided, alone
+ *   decided      the same, and it was alone                    settled: the error
+ *
+ * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
+ * applied is answered as `service_unavailable`.
+ */
+
+type Rows = ReadonlyMap<string, StoredRow | undefined>;
+
+/** The answer to an operation's caller once its transaction is applied. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "refusal"; readonly error: Error }
+  /** The decision threw, because of a torn read or a defect. */
+  | { readonly kind: "failure"; readonly error: unknown };
+
+/** The rows on which an operation can be decided. `etag` is the version of the wallet under which they were read. */
+export type Readable =
+  | { readonly kind: "known"; readonly rows: Rows }
+  | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
+
+/** The state of an operation. The table above has the transitions. */
+type State =
+  | Readable
+  | { readonly kind: "unread"; readonly isWalletOld: boolean }
+  | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
+  | { readonly kind: "settled" };
+
+/** An operation that waits for its answer. */
+export interface Pending {
+  readonly operation: CoreOperation<unknown>;
+  readonly submittedAt: number;
+  /** When the last request that shares the answer arrived. */
+  askedAt: number;
+  readonly promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+  state: State;
+  /** `next`: not before the next batch. `alone`: in a transaction of its own. */
+  joins: "any" | "next" | "alone";
+  /** The latest write that it was decided on. */
+  tried: Tried<unknown> | undefined;
+  /** When it was first part of a batch. */
+  triedAt: number | undefined;
+  /** Number of its batches with an unknown outcome or torn reads. */
+  doubts: number;
+  /** The version of the wallet that a write of unknown outcome was conditional on. */
+  doubtedEtag: string | undefined;
+}
+
+/** Makes a pending operation. `isGuessWrong`: this process knows better than the rows that the caller has read. */
+export function newPending(operation: CoreOperation<unknown>, isGuessWrong: boolean): Pending {
+  const { known } = operation;
+  return {
+    operation,
+    submittedAt: performance.now(),
+    askedAt: performance.now(),
+    ...Promise.withResolvers<unknown>(),
+    state:
+      known === undefined || isGuessWrong
+        ? { kind: "unread", isWalletOld: false }
+        : { kind: "known", rows: known },
+    joins: "any",
+    tried: undefined,
+    triedAt: undefined,
+    doubts: 0,
+    doubtedEtag: undefined,
+  };
+}
+
+export function unread(pending: Pending): void {
+  pending.state = { kind: "unread", isWalletOld: false };
+}
+
+/** Reports whether the operation would create the one row that it reads, so that only this row decides. */
+export function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
+  const [rowKey = ""] = rowKeys;
+  return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
+}
+
+/** Undoes a decision that was made on rows of this kind. Returns whether there was one. */
+export function goBack(pending: Pending, kind?: "known"): boolean {
+  const { state } = pending;
+  if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;
+  pending.state = state.basis;
+  return true;
+}

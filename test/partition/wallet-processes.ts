@@ -1,0 +1,64 @@
+import type { CoreOperation } from "../../src/shared/partition/partition.ts";
+import type { CorePartition } from "../../src/shared/partition/operation.ts";
+import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
+import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
+import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
+import type { Post } from "../../src/shared/publishing/post.ts";
+import type { Services } from "../../src/shared/compose.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import { legOf, NOW, postOf } from "../publishing/fixtures.ts";
+import { ACCESS_VERSION, type MemoryPartition, type Weather } from "./memory-partition.ts";
+import { aCharge } from "../setup/a-charge.ts";
+
+const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
+
+/** A process on the wallet. */
+export interface Instance {
+  readonly partition: CorePartition;
+  readonly commit: GroupCommit;
+  /** Only what charging and crediting ask for. */
+  readonly services: Services;
+}
+
+export function instanceOf(partition: MemoryPartition, weather: Weather): Instance {
+  const view = partition.seenBy(weather, () => NOW);
+  return through(view, new GroupCommit(view));
+}
+
+/** The process with another way to its partition. */
+export function through(partition: CorePartition, commit: GroupCommit): Instance {
+  const wallets = {
+    commit: <T>(_: string, operation: CoreOperation<T>) => commit.submit(operation),
+  };
+  // Safe: `charge.ts` reaches for the wallets alone.
+  return { partition, commit, services: { billing: { wallets } } as unknown as Services };
+}
+
+export const chargeOf = (id: string, tokens: number, kind = "charge") =>
+  aCharge(`${kind} ${id}`, tokens, { requestId: id });
+
+/** Returns how a commit ended: "ok", or the code of its error. */
+export async function codeOf(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+    return "ok";
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error);
+  }
+}
+
+/** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */
+export function acceptanceOf(key: string): { post: Post; operation: PostOperation<Accepted> } {
+  const post = postOf({ requestId: key });
+  const legs = NETWORKS.map((network) => legOf({ network }));
+  const operation = acceptOperation({
+    idempotencyKey: key,
+    found: { post, legs },
+    accepted: { fingerprint: key, postId: post.id, profileId: post.profileId, httpStatus: 202 },
+    pace: { legsPerSecond: 10, workCheckSeconds: 30 },
+    accessVersion: ACCESS_VERSION,
+  });
+  return { post, operation };
+}
