@@ -55,6 +55,22 @@ describe("an invitation by mail", () => {
     expect(uses).toEqual(["400 invalid_link", "400 invalid_link", "201"]);
   });
 
+  test("names the platform as it is on its page, and so that nothing becomes a link in the mail", async () => {
+    for (const [name, inMail, onPage] of [
+      ["Version 2.0 <b>", "“Version 2.0 <b>”", "“Version 2.0 &lt;b&gt;”"],
+      ["Node.js Meetup", "“Node. js Meetup”", "“Node.js Meetup”"],
+      ["Call 089/1234567 now", "“Call 089/123…”", "“Call 089/1234567 now”"],
+    ] as const) {
+      const owner = await anOwner(name);
+      const email = newEmail();
+      await post("/v1/invitations", { email }, owner.session);
+      const mail = await lastTo(email);
+      expect(mail?.text).toContain(inMail);
+      const path = `/v1/auth/ui/invitation?token=${tokenIn(mail)}`;
+      expect((await mailed.relay.call("GET", path)).body).toContain(onPage);
+    }
+  });
+
   test("takes over an account whose e-mail was never verified", async () => {
     const owner = await anOwner();
     const email = newEmail();

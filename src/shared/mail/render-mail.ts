@@ -3,7 +3,7 @@ import { fillText, type Locale } from "../runtime/locale.ts";
 import { html, Markup } from "../runtime/markup.ts";
 import type { StoredMail } from "./mail-store.ts";
 import type { MailContent, MailValues } from "./mail-content.ts";
-import { quotable } from "./quotable.ts";
+import { oneLine, quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
 import { de } from "./words/de.ts";
 import { en, type MailText, type Words } from "./words/en.ts";
@@ -70,11 +70,11 @@ function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter
     </html> `.text;
 }
 
-/** Returns the name of a platform, which its owner wrote, as part of a sentence. */
-export function quotedPlatform(locale: Locale, name = ""): string {
+/** Returns the name of a platform, which its owner wrote, as part of a sentence of a page. A mail passes a quotable one. */
+export function quotedPlatform(locale: Locale, name: string): string {
   const { quote, aTeam } = WORDS[locale];
-  const text = quotable(name);
-  return text === undefined ? aTeam : fillText(quote, { text });
+  const text = oneLine(name);
+  return text === "" ? aTeam : fillText(quote, { text });
 }
 
 /** Values that each language translates. */
@@ -110,7 +110,7 @@ export function renderMail(
 ): Message {
   const words = WORDS[locale];
   const text: MailText = words.mails[kind];
-  const platform = quotedPlatform(locale, names?.platform);
+  const platform = quotedPlatform(locale, quotable(names?.platform ?? ""));
   const known = { service: service.name, platform, ...inLanguage(words, values) };
   const filled = (sentence: string) => fillText(sentence, known);
   const support = service.supportUrl;

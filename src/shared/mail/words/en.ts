@@ -34,7 +34,7 @@ export interface Words {
   };
   /** Puts the name of a platform, which its owner wrote, in quotes. */
   readonly quote: string;
-  /** Replaces a name that could be taken for a link. */
+  /** Replaces a name of which nothing can be seen. */
   readonly aTeam: string;
   /** Values that are the same in every mail. */
   readonly values: Readonly<Record<"owner" | "member" | "gone" | "abandoned" | "unknown", string>>;

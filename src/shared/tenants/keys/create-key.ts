@@ -51,7 +51,7 @@ async function lineageOf(
 /** Returns the notice of a key that may do everything in its application. */
 function noticeOf({ id, name, applicationId }: ApiKey) {
   const quoted = quotable(name);
-  const key = quoted === undefined ? id : `${id} “${quoted}”`;
+  const key = quoted === "" ? id : `${id} “${quoted}”`;
   return { kind: "adminKeyMade", values: () => ({ key, application: applicationId }) } as const;
 }
 
