@@ -43,6 +43,7 @@ const LEADS_ON = "On to the network, back to the page, or back to the platform."
 const END_NOTICES = {
   404: "The link does not work.",
   410: "The visit is over.",
+  429: "Too many attempts.",
   500: "Our fault; it was recorded.",
   503: "Not possible right now.",
 };
@@ -60,7 +61,6 @@ const FORM_ANSWERS = {
   413: "The form is too long.",
   415: "That is no form.",
   422: "The page again, with what is wrong.",
-  429: "Too many attempts on this page.",
   ...END_NOTICES,
 };
 

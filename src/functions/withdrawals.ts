@@ -54,6 +54,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       answers: {
         200: "It was received, or is done.",
         404: "There is none with this code.",
+        429: "Too many attempts.",
         500: "Our fault; it was recorded.",
         503: "Not possible right now.",
       },

@@ -79,7 +79,7 @@ describe("an address that is made up asks storage for nothing", () => {
     const headers = { "x-forwarded-for": "203.0.113.77" };
     for (let code = 0; code < 300; code += 1)
       expect((await ask("GET", at(code), { headers })).status).toBe(404);
-    expect(await ask("GET", at(300), { headers })).toEqual({ status: 503, asked: [] });
+    expect(await ask("GET", at(300), { headers })).toEqual({ status: 429, asked: [] });
   });
 });
 

@@ -314,7 +314,7 @@ describe("what callers are answered", () => {
     ["GET health", ["200", "500"]],
     ["POST v1/posts", "201 202 400 401 402 403 404 409 411 413 415 422 429 500 503".split(" ")],
     ["DELETE v1/keys/{keyId}", ["204", "400", "401", "403", "404", "409", "429", "500", "503"]],
-    ["GET v1/connect/ui", ["200", "400", "404", "410", "500", "503"]],
+    ["GET v1/connect/ui", ["200", "400", "404", "410", "429", "500", "503"]],
   ])("%s: %j", (name, wanted) => {
     expect(statuses(name)).toEqual(wanted);
   });

@@ -131,7 +131,7 @@ describe("a confirmation", () => {
       const { session } = await aPlatform(relay);
       dataOf(await relay.call("POST", "/v1/auth/totp", { session }));
       relay.advance(minutes * MINUTE);
-      const call = { session, body: { code: "wrong" } };
+      const call = { session, body: { code: "AAAAA-AAAAA" } };
       expect(outcomeOf(await relay.call("POST", "/v1/auth/totp/confirm", call))).toBe(outcome);
     }
   });

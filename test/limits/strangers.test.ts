@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -71,6 +72,40 @@ describe("log-ins of strangers from many networks at once", () => {
     const refused = (await Promise.all(flooded)).filter(isRefused);
     expect([outcomeOf(own), outcomeOf(reset)]).toEqual(["200", "200"]);
     expect(refused.length).toBeGreaterThan(0);
+  });
+
+  test("are an overload in the log where a page answers too, which a fault of the storage is not", async () => {
+    const link = await relay.call(
+      "POST",
+      `/v1/admin/platforms/${owner.id}/users/${owner.userId}/reset-link`,
+      { operator: ["Admin"], body: {} },
+    );
+    const token = new URL(dataOf(link).url).searchParams.get("token") ?? "";
+    const before = relay.logLines.length;
+    const post = (index: number) =>
+      relay.call("POST", "/v1/auth/ui/reset", {
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        rawBody: new URLSearchParams({ token, password: `copper lantern ${index} fir` }).toString(),
+      });
+    const statuses = (await Promise.all(Array.from({ length: 9 }, (_, at) => post(at)))).map(
+      ({ status }) => status,
+    );
+    const find = vi.spyOn(relay.services.tenants.stores.links, "find");
+    find.mockRejectedValueOnce(serviceUnavailable());
+    const failed = await relay.call("GET", `/v1/auth/ui/reset?token=${token}`);
+    find.mockRestore();
+    const overloads = statuses.filter((status) => status === 503).length;
+    expect(overloads).toBeGreaterThan(0);
+    expect(failed.status).toBe(503);
+    const lines = relay.logLines.slice(before).map((line) => JSON.parse(line));
+    const ends = lines.filter(({ message, status }) => message === "request" && status === 503);
+    expect(ends.map(({ refusal, isOverload }) => [refusal, isOverload])).toEqual([
+      ...Array.from({ length: overloads }, () => ["service_unavailable", true]),
+      ["service_unavailable", undefined],
+    ]);
+    expect(lines.filter(({ level }) => level === "error")).toMatchObject([
+      { message: "request failed" },
+    ]);
   });
 
   test("are refused alike for an e-mail that has an account and for one that has none", async () => {

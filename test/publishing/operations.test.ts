@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type CoreView, OutdatedAccess, type Wallet } from "../../src/shared/partition/partition.ts";
+import {
+  type CoreView,
+  OutdatedAccess,
+  type Wallet,
+} from "../../src/shared/partition/partition.ts";
 import { EMPTY_WALLET } from "../../src/shared/partition/wallet.ts";
 import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";

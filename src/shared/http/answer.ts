@@ -77,9 +77,11 @@ function knownError(error: unknown): AppError {
   return new AppError("internal_error", message);
 }
 
-function asAppError(error: unknown, log: Log): AppError {
+/** Returns the error as an answer tells it, and logs it if the answer's status says that the service failed. */
+function asAppError(error: unknown, log: Log, status?: number): AppError {
   const known = knownError(error);
-  if (ERROR_STATUS[known.code] >= 500 && !known.isOverload) log.error("request failed", { error });
+  const isFailure = (status ?? ERROR_STATUS[known.code]) >= 500;
+  if (isFailure && !known.isOverload) log.error("request failed", { error });
   return known;
 }
 
@@ -176,7 +178,10 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     let refusal: AppError | undefined;
     try {
       refuseRepeats(route, incoming);
-      outgoing = toOutgoing(route.spec, await runRoute(route, incoming, request));
+      const made = await runRoute(route, incoming, request);
+      outgoing = toOutgoing(route.spec, made);
+      if (made instanceof Reply && made.refusal !== undefined)
+        refusal = asAppError(made.refusal, log, outgoing.status);
     } catch (error) {
       // A wrong credential counts against the caller's address.
       limits.noteRefusal(error);

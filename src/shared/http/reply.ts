@@ -5,15 +5,19 @@ export class Reply {
   readonly status: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string | Uint8Array | undefined;
+  /** The error that a page tells of, for the log. */
+  readonly refusal: unknown;
 
   constructor(parts: {
     readonly status?: number;
     readonly headers?: readonly (readonly [string, string])[];
     readonly body?: string | Uint8Array;
+    readonly refusal?: unknown;
   }) {
     this.status = parts.status;
     this.headers = parts.headers ?? [];
     this.body = parts.body;
+    this.refusal = parts.refusal;
   }
 }
 

@@ -13,6 +13,8 @@ export interface BrowserAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: string;
+  /** The error that the page tells of, if it is not one of what the person typed. The request's log line names it. */
+  readonly refusal?: unknown;
 }
 
 /** The part of the browser's request that a step may read. */

@@ -198,7 +198,7 @@ function renderAccounts(accounts: readonly LinkedName[], words: Words): Markup {
   </ul>`;
 }
 
-/** Runs a step and answers with a page even if it throws. The error is logged under the id that the page shows. */
+/** Runs a step and answers with a page even if it throws. The page shows the id under which the error is logged. */
 export async function browserStep(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -209,16 +209,13 @@ export async function browserStep(
     return await step();
   } catch (error) {
     const known = error instanceof AppError ? error : undefined;
-    const isBusy = known?.code === "rate_limited";
-    const isOutage = isBusy || known?.code === "service_unavailable";
-    if (isBusy) services.log.info("a step of the hosted page has to wait", { requestId, error });
-    else services.log.error("a step of the hosted page failed", { requestId, error });
-    const page = { ...lookOf(services.config, request), back: null, requestId };
-    const notice = isOutage ? "outage" : "failure";
-    const answer = pageAnswer(isOutage ? 503 : 500, (nonce) =>
-      renderNotice({ ...page, notice }, nonce),
-    );
-    const wait = String(known?.retryAfterSeconds ?? 1);
-    return isOutage ? { ...answer, headers: [...answer.headers, ["retry-after", wait]] } : answer;
+    const status =
+      known?.code === "rate_limited" ? 429 : known?.code === "service_unavailable" ? 503 : 500;
+    const notice = status === 500 ? "failure" : "outage";
+    const page = { ...lookOf(services.config, request), back: null, requestId, notice } as const;
+    const answer = pageAnswer(status, (nonce) => renderNotice(page, nonce));
+    const wait = ["retry-after", String(known?.retryAfterSeconds ?? 1)] as const;
+    const headers = status === 500 ? answer.headers : [...answer.headers, wait];
+    return { ...answer, headers, refusal: error };
   }
 }

@@ -1,4 +1,10 @@
-import { accessOperation, type Commit, countsKey, countsWrite, toCounts } from "../../partition/partition.ts";
+import {
+  accessOperation,
+  type Commit,
+  countsKey,
+  countsWrite,
+  toCounts,
+} from "../../partition/partition.ts";
 import { idBefore, isId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";

@@ -288,7 +288,7 @@ async function pageOf(
     return { ...made, headers: [...made.headers, ...stepped.headers] };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return withWait(answer(refused(kind, words, error)), error);
+    return { ...withWait(answer(refused(kind, words, error)), error), refusal: error };
   }
 }
 

@@ -31,7 +31,7 @@ async function pageOf(
       error.code === "invalid_link"
         ? problemPage(400, words.invalidTitle, words.notices.invalid)
         : problemPage(503, words.failedTitle, words.failed);
-    return answerWith(config, locale, page);
+    return { ...answerWith(config, locale, page), refusal: error };
   }
 }
 

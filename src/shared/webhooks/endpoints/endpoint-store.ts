@@ -1,4 +1,10 @@
-import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../partition/partition.ts";
+import {
+  accessOperation,
+  type Commit,
+  countsKey,
+  countWrite,
+  toCounts,
+} from "../../partition/partition.ts";
 import { type Debit, debitOf } from "../../ledger/ledger.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
