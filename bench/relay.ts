@@ -175,7 +175,7 @@ export async function openTenant(services: Services): Promise<Tenant> {
       platformName: "Bench",
     },
   });
-  await creditWallet(services.billing, platform.id, {
+  await creditWallet(services.ledger, platform.id, {
     operationId: "credit|bench",
     tokens: CREDITED_TOKENS,
     actor: { kind: "system", id: "bench" },

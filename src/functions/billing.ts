@@ -26,7 +26,7 @@ export const billingRoutes = [
     access: keyOrSession,
     response: balance,
     examples: () => ({ answer: balanceExample() }),
-    run: ({ services, scope }) => getBalance(services.billing, scope),
+    run: ({ services, scope }) => getBalance(services.ledger, scope),
   }),
   route("GET", "v1/billing/usage", {
     operationId: "listUsage",
@@ -40,7 +40,7 @@ export const billingRoutes = [
     about: usageAbout,
     errors: ["application_mismatch"],
     examples: () => ({ answer: entryExample() }),
-    run: ({ services, scope, query }) => listUsage(services.billing, scope, query),
+    run: ({ services, scope, query }) => listUsage(services.ledger, scope, query),
   }),
   route("GET", "v1/billing/limits", {
     operationId: "getBillingLimits",
@@ -48,7 +48,7 @@ export const billingRoutes = [
     access: keyOrSession,
     response: limits,
     examples: () => ({ answer: limitsExample() }),
-    run: ({ services, scope }) => getLimits(services.billing, scope),
+    run: ({ services, scope }) => getLimits(services.ledger, scope),
   }),
   route("PATCH", "v1/billing/limits", {
     operationId: "updateBillingLimits",
@@ -58,7 +58,7 @@ export const billingRoutes = [
     body: LimitsBody,
     response: limits,
     examples: () => ({ body: { dailyTokenBudget: 500 }, answer: limitsExample() }),
-    run: ({ services, scope, body }) => updateLimits(services.billing, scope, body),
+    run: ({ services, scope, body }) => updateLimits(services.ledger, scope, body),
   }),
   route("POST", "v1/billing/admin/credit", {
     operationId: "creditPlatform",
@@ -71,6 +71,6 @@ export const billingRoutes = [
     response: credited,
     errors: ["not_found", "conflict", "invalid_state"],
     examples: () => ({ body: creditBodyExample(), answer: creditedExample() }),
-    run: ({ services, scope, body }) => creditPlatform(services.billing, scope, body),
+    run: ({ services, scope, body }) => creditPlatform(services.ledger, scope, body),
   }),
 ];

@@ -1,9 +1,9 @@
 import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores, queueWalk } from "./background/background.ts";
 import {
-  type BillingDeps,
+  type LedgerDeps,
   chargeTogether,
-  createBillingStores,
+  createLedgerStores,
   creditWallet,
 } from "./ledger/ledger.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
@@ -16,7 +16,7 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { type Commit, createWallets } from "./partition/partition.ts";
+import { type Commit, createPartitions } from "./partition/partition.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -137,9 +137,9 @@ function foundationsOf(config: Config, overrides: Overrides) {
 
 type Foundations = ReturnType<typeof foundationsOf>;
 
-function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations) {
+function partitionsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations) {
   const hints = { ...common, wakes, stores: { webhookQueue } };
-  return createWallets(tables.core, now, openCheckOf, {
+  return createPartitions(tables.core, now, openCheckOf, {
     balanceLowTokens: common.config.limits.balanceLowTokens,
     mark: (platformId) => wakes.mark("platform", platformId, now()),
     onEvent: (platformId) => void markAndHintEvents(hints, platformId),
@@ -148,14 +148,14 @@ function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundatio
   });
 }
 
-const billingOf = (
+const ledgerOf = (
   { common, tables, work: { metrics } }: Foundations,
-  parts: Pick<BillingDeps, "findPlatform" | "openReservations" | "wallets">,
-): BillingDeps => ({
+  parts: Pick<LedgerDeps, "findPlatform" | "openReservations" | "partitions">,
+): LedgerDeps => ({
   ...common,
   ...parts,
   metrics,
-  stores: createBillingStores(tables),
+  stores: createLedgerStores(tables),
 });
 
 const webhookWork = ({ work }: Foundations) => ({
@@ -204,23 +204,23 @@ function tenantSecrets({ common: { config }, secrets, costlyWork, now }: Foundat
   };
 }
 
-interface BelowTenants extends Pick<Services, "billing" | "connections" | "publishing"> {
+interface BelowTenants extends Pick<Services, "connections" | "ledger" | "publishing"> {
   readonly mail: Mail;
   readonly stores: Services["tenants"]["stores"];
 }
 
 function tenantsOf(
   base: Foundations,
-  { billing, connections, publishing, mail, stores }: BelowTenants,
+  { ledger, connections, publishing, mail, stores }: BelowTenants,
 ): Services["tenants"] {
   const { common, tables } = base;
   const { config, clock, log } = common;
   return {
     ...common,
     mail,
-    billing: {
-      readWallet: (platformId) => billing.wallets.read(platformId),
-      creditWallet: bound(billing, creditWallet),
+    ledger: {
+      readWallet: (platformId) => ledger.partitions.read(platformId),
+      creditWallet: bound(ledger, creditWallet),
     },
     connectionsOf: bound(connections, connectionsOf),
     limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
@@ -245,15 +245,15 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { common, now, tables, wakes, webhookQueue, calls, work } = base;
   const { clock } = common;
   const { dataKeys } = config.identity;
-  const wallets = walletsOf(base);
-  const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
+  const partitions = partitionsOf(base);
+  const commit: Commit = (platformId, operation) => partitions.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
   const posts = createPublishingStores(tables, base.publishingMessages);
   const { openReservations, appendTimeline, readQuotaUse } = postsForBelow(posts);
   const below = tenantsForBelow(stores, now);
   const { findPlatform, listApplicationIds, listOwners } = below;
 
-  const billing = billingOf(base, { findPlatform, openReservations, wallets });
+  const ledger = ledgerOf(base, { findPlatform, openReservations, partitions });
   const parts = { webhookQueue, commit, dataKeys };
   const walks = createBackgroundStores(tables, base.webhookMessages, QUEUES, base.poisonQueue);
   const mailDeps = mailOf(base, walks, listOwners, commit);
@@ -279,7 +279,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const publishing: Services["publishing"] = {
     ...common,
-    billing: { wallets, chargeTogether: bound(billing, chargeTogether) },
+    ledger: { partitions, chargeTogether: bound(ledger, chargeTogether) },
     connections,
     wakes,
     webhooks,
@@ -287,8 +287,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stores: posts,
     work: publishingWork(base),
   };
-  const tenants = tenantsOf(base, { billing, connections, publishing, mail, stores });
-  const modules = { ...common, billing, connections, webhooks, publishing, tenants };
+  const tenants = tenantsOf(base, { ledger, connections, publishing, mail, stores });
+  const modules = { ...common, ledger, connections, webhooks, publishing, tenants };
   const erasure: Services["erasure"] = { ...modules, erasures: createErasureStore(tables) };
   const walk: Pick<Services["background"], "stores" | "work"> = {
     stores: walks,

@@ -199,7 +199,7 @@ const relay = forFile(() => startRelay());
 const application = forFile(() => anApplication(relay));
 
 const versionNow = async () =>
-  (await relay.services.billing.wallets.read(application.platform.id)).accessVersion;
+  (await relay.services.ledger.partitions.read(application.platform.id)).accessVersion;
 
 /** A change that has to raise the version: how it is made, and what it does to its own row. */
 interface Change {
@@ -388,27 +388,27 @@ describe("the version is raised in the transaction that writes the row", () => {
 describe("the access version", () => {
   test("a platform without a wallet gets one with its first version, and no tokens", async () => {
     const platformId = newId("platform", new Date());
-    const version = await relay.services.billing.wallets.raiseAccess(platformId);
-    const wallet = await relay.services.billing.wallets.read(platformId);
+    const version = await relay.services.ledger.partitions.raiseAccess(platformId);
+    const wallet = await relay.services.ledger.partitions.read(platformId);
     expect(wallet).toMatchObject({ balance: 0, reserved: 0, sequence: 0, accessVersion: version });
     expect(version).not.toBe("");
   });
 
   test("two raises at the same moment make two different versions", async () => {
     const platformId = newId("platform", new Date());
-    const { wallets } = relay.services.billing;
-    const versions = await Promise.all([1, 2, 3].map(() => wallets.raiseAccess(platformId)));
+    const { partitions } = relay.services.ledger;
+    const versions = await Promise.all([1, 2, 3].map(() => partitions.raiseAccess(platformId)));
     expect(new Set(versions).size).toBe(3);
-    expect(versions).toContain((await wallets.read(platformId)).accessVersion);
+    expect(versions).toContain((await partitions.read(platformId)).accessVersion);
   });
 
   test("a movement of tokens leaves the access version as it is", async () => {
     const platformId = newId("platform", new Date());
-    const version = await relay.services.billing.wallets.raiseAccess(platformId);
+    const version = await relay.services.ledger.partitions.raiseAccess(platformId);
     const body = { platformId: application.platform.id, tokens: 5 };
     const before = await versionNow();
     await relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
     expect(await versionNow()).toBe(before);
-    expect((await relay.services.billing.wallets.read(platformId)).accessVersion).toBe(version);
+    expect((await relay.services.ledger.partitions.read(platformId)).accessVersion).toBe(version);
   });
 });

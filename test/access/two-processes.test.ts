@@ -295,9 +295,9 @@ describe("cached rows refuse nothing", () => {
 
 test("a change between the reads and the transaction is noticed: the post is decided again", async () => {
   const customer = await aCustomer();
-  const { wallets } = branch.services.billing;
-  const original = wallets.commit.bind(wallets);
-  const commit = vi.spyOn(wallets, "commit");
+  const { partitions } = branch.services.ledger;
+  const original = partitions.commit.bind(partitions);
+  const commit = vi.spyOn(partitions, "commit");
   onTestFinished(() => commit.mockRestore());
   commit.mockImplementationOnce(async (platformId, operation) => {
     await office.services.tenants.stores.keys.revoke({ ...customer, id: customer.keyId });
@@ -310,7 +310,7 @@ test("rows count as read under the version before them: a change right after the
   const customer = await aCustomer();
   const { connectionId: id, platformId } = customer;
   branch.advance(31_000);
-  const { wallets } = branch.services.billing;
+  const { partitions } = branch.services.ledger;
   const { connections } = branch.services.connections.stores;
   const original = connections.listOfProfile.bind(connections);
   const list = vi.spyOn(connections, "listOfProfile");
@@ -322,7 +322,7 @@ test("rows count as read under the version before them: a change right after the
       network: "mastodon",
       id,
     });
-    await wallets.readAccessVersion(platformId);
+    await partitions.readAccessVersion(platformId);
     return read;
   });
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");

@@ -122,7 +122,7 @@ describe("the purge", () => {
     expect(await keysOf("core", platformId, "I|")).toEqual(kept);
     expect(await keysOf("core", platformId, "L|")).toEqual(before.ledger);
     expect(await keysOf("core", platformId, "P|")).toEqual(before.posts);
-    expect(await reconcileWallet(services.billing, platformId)).toEqual([]);
+    expect(await reconcileWallet(services.ledger, platformId)).toEqual([]);
 
     expect(await purge()).toEqual({});
   });

@@ -19,7 +19,7 @@ const credit = (body: object) =>
 function spend(tokens: number, of: { applicationId?: string; profileId?: string } = {}) {
   const by = { applicationId: application.id, ...of };
   return charge(
-    relay.services.billing,
+    relay.services.ledger,
     application.platform.id,
     aCharge(unique("spend"), tokens, by),
   );

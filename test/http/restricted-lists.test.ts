@@ -212,7 +212,7 @@ test("totals are refused where there are too many of them, before all are read",
   const total = [null, null, "posts.validate", -1, 1, 1] as const;
   let pages = 0;
   const read = vi
-    .spyOn(relay.services.billing.stores.ledger, "totals")
+    .spyOn(relay.services.ledger.stores.ledger, "totals")
     .mockImplementation(async function* () {
       for (;;) {
         pages += 1;

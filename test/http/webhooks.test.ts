@@ -206,9 +206,9 @@ describe("registering an endpoint", () => {
       expect(losesAnswer).toBe(false);
       return answer;
     };
-    const { balance } = await faulted.services.billing.wallets.read(platform.id);
+    const { balance } = await faulted.services.ledger.partitions.read(platform.id);
     const made = await call("POST", "/v1/webhooks", { url: URL });
-    expect((await faulted.services.billing.wallets.read(platform.id)).balance).toBe(balance - 5);
+    expect((await faulted.services.ledger.partitions.read(platform.id)).balance).toBe(balance - 5);
     const path = `/v1/webhooks/${made.id}`;
     expect(await call("PATCH", path, { description: "changed" })).toMatchObject({
       description: "changed",

@@ -21,14 +21,14 @@ let spent = 0;
 const chargeOf = ({ application }: Publisher, more: object = {}) =>
   aCharge(`spent ${(spent += 1)}`, 1, { applicationId: application.id, ...more });
 const spend = (publisher: Publisher, more: object = {}) =>
-  charge(relay.services.billing, publisher.owner.platformId, chargeOf(publisher, more));
+  charge(relay.services.ledger, publisher.owner.platformId, chargeOf(publisher, more));
 
 /** Lets something happen at every reading of the wallet from now on, as often as said. */
 function atWalletReads(times: number, happen: () => Promise<unknown>) {
-  const { wallets } = relay.services.billing;
-  const read = wallets.read.bind(wallets);
+  const { partitions } = relay.services.ledger;
+  const read = partitions.read.bind(partitions);
   let left = times;
-  wallets.read = async (platformId) => {
+  partitions.read = async (platformId) => {
     const wallet = await read(platformId);
     if (left > 0) {
       left -= 1;
@@ -37,7 +37,7 @@ function atWalletReads(times: number, happen: () => Promise<unknown>) {
     return wallet;
   };
   return () => {
-    wallets.read = read;
+    partitions.read = read;
   };
 }
 
@@ -52,7 +52,7 @@ test("a wallet that moves all the time is checked all the same", async () => {
   });
   try {
     for (let round = 0; round < 3; round += 1)
-      expect(await checkWallet(relay.services.billing, platformId)).toEqual({ kind: "checked" });
+      expect(await checkWallet(relay.services.ledger, platformId)).toEqual({ kind: "checked" });
   } finally {
     stop();
   }
@@ -67,7 +67,7 @@ test("tokens that a leg has too many are found while the wallet moves", async ()
   await relay.tables.core.putProperties(platformId, { rowKey: "W", reserved });
   const stop = atWalletReads(100, () => spend(publisher));
   try {
-    const { kind } = await checkWallet(relay.services.billing, platformId);
+    const { kind } = await checkWallet(relay.services.ledger, platformId);
     expect(kind).toBe("mismatch");
   } finally {
     stop();
@@ -78,22 +78,22 @@ test("a platform that is not fully checked for six hours raises an alert, one th
   const publisher = await aPublisher(relay);
   const { platformId } = publisher.owner;
   const unchecked = () => relay.logLines.filter((line) => line.includes("wallet_unchecked"));
-  await reconcileWallet(relay.services.billing, platformId);
+  await reconcileWallet(relay.services.ledger, platformId);
   const { posts } = relay.services.publishing.stores;
   const list = posts.listOpenWork.bind(posts);
   posts.listOpenWork = () => Promise.reject(new Error("storage is away"));
   try {
     for (const hours of [3, 4]) {
       relay.clock.advance(hours * HOUR_MS);
-      await expect(reconcileWallet(relay.services.billing, platformId)).rejects.toThrow("away");
+      await expect(reconcileWallet(relay.services.ledger, platformId)).rejects.toThrow("away");
       expect(unchecked()).toHaveLength(hours === 3 ? 0 : 1);
     }
   } finally {
     posts.listOpenWork = list;
   }
   expect(unchecked()[0]).toContain(platformId);
-  await reconcileWallet(relay.services.billing, platformId);
-  const { mark } = await relay.services.billing.stores.ledger.findMark(platformId);
+  await reconcileWallet(relay.services.ledger, platformId);
+  const { mark } = await relay.services.ledger.stores.ledger.findMark(platformId);
   expect(mark).toMatchObject({ result: "checked", checkedAt: mark.resultAt });
 });
 
@@ -136,7 +136,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     for (const profileId of ["prf_a", "prf_b", null]) await spend(publisher, { profileId });
     relay.clock.advance(24 * HOUR_MS);
     if (day % 3 === 0)
-      await Promise.all([1, 2, 3].map(() => reconcileWallet(services.billing, platformId)));
+      await Promise.all([1, 2, 3].map(() => reconcileWallet(services.ledger, platformId)));
   }
   for (let round = 0; round < 2; round += 1) {
     const byDay = await totals(publisher, "groupBy=day");
@@ -146,7 +146,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     expect((await totals(publisher, "groupBy=profile")).sums).toEqual(
       await summed(publisher, ({ profileId }) => profileId),
     );
-    await reconcileWallet(services.billing, platformId);
+    await reconcileWallet(services.ledger, platformId);
   }
   const from = new Date(relay.clock.now().getTime() - 5 * 24 * HOUR_MS);
   const to = new Date(from.getTime() + 2 * 24 * HOUR_MS + 1);
@@ -169,7 +169,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
     publish_leg: -20,
   });
   expect((await totals(publisher, "groupBy=operation&postId=pst_none")).sums).toEqual({});
-  await creditWallet(relay.services.billing, platformId, {
+  await creditWallet(relay.services.ledger, platformId, {
     ...chargeOf(publisher),
     tokens: 10_000,
   });
@@ -177,7 +177,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
   const unfolded = await totals(publisher, "groupBy=operation");
   expect(unfolded.sums).toEqual({});
   expect(unfolded.body.asOf).toMatch(/Z$/);
-  await reconcileWallet(relay.services.billing, platformId);
+  await reconcileWallet(relay.services.ledger, platformId);
   const folded = await totals(publisher, "groupBy=operation");
   expect(folded.sums).toEqual(await summed(publisher, ({ operation }) => operation));
   expect(folded.body.asOf).toBeUndefined();

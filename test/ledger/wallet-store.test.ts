@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, inject, test } from "vitest";
 import { type Charge, chargeTogether, creditWallet } from "../../src/shared/ledger/ledger.ts";
 import { LedgerStore } from "../../src/shared/ledger/ledger-store.ts";
 import {
-  createWallets,
+  createPartitions,
   type StoredEntry,
-  type Wallets,
+  type Partitions,
 } from "../../src/shared/partition/partition.ts";
-import type { BillingDeps } from "../../src/shared/ledger/deps.ts";
+import type { LedgerDeps } from "../../src/shared/ledger/deps.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { codeOf } from "../partition/wallet-processes.ts";
@@ -15,7 +15,7 @@ import { aCharge } from "../setup/a-charge.ts";
 
 let core: Table;
 let ledger: LedgerStore;
-let stores: readonly [Wallets, Wallets];
+let stores: readonly [Partitions, Partitions];
 const SILENT = { balanceLowTokens: 0, mark: () => Promise.resolve(), onEvent: () => undefined };
 const PLATFORM = "plt_test";
 
@@ -25,21 +25,21 @@ const now = () => new Date();
 beforeEach(() => {
   const account = { kind: "connection_string", connectionString: inject("azurite") } as const;
   core = openTable(account, `t${randomBytes(8).toString("hex")}`);
-  const open = () => createWallets(core, now, () => undefined, SILENT);
+  const open = () => createPartitions(core, now, () => undefined, SILENT);
   stores = [open(), open()];
   ledger = new LedgerStore(core);
 });
 
-// Safe: charging and crediting reach for the wallets alone.
-const servicesOf = (wallets: Wallets) => ({ wallets }) as unknown as BillingDeps;
+// Safe: charging and crediting need the partitions alone.
+const servicesOf = (partitions: Partitions) => ({ partitions }) as unknown as LedgerDeps;
 
 function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge> = {}): Charge {
   return aCharge(operationId, tokens, { requestId: `req_${operationId}`, ...overrides });
 }
 
-const charge = (store: Wallets, id: string, tokens: number, overrides?: Partial<Charge>) =>
+const charge = (store: Partitions, id: string, tokens: number, overrides?: Partial<Charge>) =>
   chargeTogether(servicesOf(store), PLATFORM, [chargeOf(id, tokens, overrides)]);
-const credit = (store: Wallets, id: string, tokens: number) =>
+const credit = (store: Partitions, id: string, tokens: number) =>
   creditWallet(servicesOf(store), PLATFORM, chargeOf(id, tokens));
 
 async function wholeLedger(limit: number): Promise<StoredEntry[]> {

@@ -25,7 +25,7 @@ describe("owners get a mail", () => {
 
   test("owners get a mail about a balance that fell below the mark", async () => {
     const platform = await aPlatform(plain, { tokens: 105 });
-    await charge(mailed.relay.services.billing, platform.id, aCharge(uniqueKey(), 10));
+    await charge(mailed.relay.services.ledger, platform.id, aCharge(uniqueKey(), 10));
     const mail = await told(mailed, platform);
     expect(mail?.subject).toContain("balance");
     expect(mail?.text).toContain("fell below 100");

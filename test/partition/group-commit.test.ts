@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../src/shared/ledger/ledger.ts";
-import { type CoreOperation, markerKey } from "../../src/shared/partition/partition.ts";
+import { type PartitionOperation, markerKey } from "../../src/shared/partition/partition.ts";
 import type { CorePartition } from "../../src/shared/partition/operation.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
@@ -21,9 +21,9 @@ afterEach(() => {
 });
 
 const charge = ({ services }: Instance, id: string, tokens: number) =>
-  chargeTogether(services.billing, "plt_test", [chargeOf(id, tokens)]);
+  chargeTogether(services.ledger, "plt_test", [chargeOf(id, tokens)]);
 const credit = ({ services }: Instance, id: string, tokens: number) =>
-  creditWallet(services.billing, "plt_test", chargeOf(id, tokens, "credit"));
+  creditWallet(services.ledger, "plt_test", chargeOf(id, tokens, "credit"));
 
 function start(weather: Weather = CALM) {
   const partition = new MemoryPartition();
@@ -149,7 +149,7 @@ describe("a transaction whose answer can't be believed", () => {
   );
 
   /** Written at first; from its second look on it would be refused. */
-  function changingItsMind(): CoreOperation<string> {
+  function changingItsMind(): PartitionOperation<string> {
     let looks = 0;
     return {
       id: "fickle",
@@ -274,7 +274,7 @@ describe("a refusal", () => {
   test("a refusal is never told on rows that can't be with the wallet, however long it was in doubt", async () => {
     const { instance } = start(faults("error_before", "error_before", "error_before"));
     let tries = 0;
-    const operation: CoreOperation<string> = {
+    const operation: PartitionOperation<string> = {
       id: "settle",
       rowKeys: ["leg"],
       known: new Map([["leg", { row: { rowKey: "leg" }, etag: "as it was" }]]),
@@ -322,7 +322,7 @@ describe("a refusal", () => {
 });
 
 describe("what goes wrong with one operation", () => {
-  const write = (id: string, rows: number): CoreOperation<string> => ({
+  const write = (id: string, rows: number): PartitionOperation<string> => ({
     id,
     rowKeys: [],
     decide: () => ({
@@ -352,7 +352,7 @@ describe("what goes wrong with one operation", () => {
 
   test("an operation that breaks a rule fails alone", async () => {
     const { instance } = start();
-    const broken: CoreOperation<string> = {
+    const broken: PartitionOperation<string> = {
       id: "broken",
       rowKeys: [],
       decide: () => {

@@ -1,4 +1,4 @@
-import type { CoreOperation } from "../../src/shared/partition/partition.ts";
+import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
 import type { CorePartition } from "../../src/shared/partition/operation.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
@@ -29,11 +29,11 @@ export function instanceOf(partition: MemoryPartition, weather: Weather): Instan
 
 /** The process with another way to its partition. */
 export function through(partition: CorePartition, commit: GroupCommit): Instance {
-  const wallets = {
-    commit: <T>(_: string, operation: CoreOperation<T>) => commit.submit(operation),
+  const partitions = {
+    commit: <T>(_: string, operation: PartitionOperation<T>) => commit.submit(operation),
   };
-  // Safe: `charge.ts` reaches for the wallets alone.
-  return { partition, commit, services: { billing: { wallets } } as unknown as Services };
+  // Safe: `charge.ts` needs the partitions alone.
+  return { partition, commit, services: { ledger: { partitions } } as unknown as Services };
 }
 
 export const chargeOf = (id: string, tokens: number, kind = "charge") =>

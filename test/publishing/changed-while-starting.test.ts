@@ -23,7 +23,7 @@ async function schedule(publisher: Publisher, more: object = {}) {
 /** A process in which something happens between its judging of a post and its starting of it. */
 function interrupted(happen: () => Promise<unknown>): Services {
   const services = relay.another();
-  replaceIn(services.billing.wallets, (former) => ({
+  replaceIn(services.ledger.partitions, (former) => ({
     commit: async (...given) => {
       await happen();
       return former.commit(...given);

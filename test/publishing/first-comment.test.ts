@@ -71,7 +71,7 @@ async function commented(): Promise<string> {
     externalId: null,
     metadata: {},
   } as const;
-  const wallet = await services.billing.wallets.read(owner.platformId);
+  const wallet = await services.ledger.partitions.read(owner.platformId);
   const scope = {
     ...owner,
     requestId: "",

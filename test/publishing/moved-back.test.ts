@@ -19,7 +19,7 @@ function stalledAfterCommit(gate: Promise<void>): Services {
     if (hasCommitted) await gate;
     return run();
   });
-  replaceIn(services.billing.wallets, (former) => ({
+  replaceIn(services.ledger.partitions, (former) => ({
     commit: async (...given) => {
       const answer = await former.commit(...given);
       hasCommitted = true;
@@ -32,7 +32,7 @@ function stalledAfterCommit(gate: Promise<void>): Services {
 /** A process that pauses before it commits, when its due row is written. */
 function stalledBeforeCommit(reached: () => void, gate: Promise<void>): Services {
   const services = relay.another();
-  replaceIn(services.billing.wallets, (former) => ({
+  replaceIn(services.ledger.partitions, (former) => ({
     commit: async (...given) => {
       reached();
       await gate;

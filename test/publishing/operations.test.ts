@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  type CoreView,
+  type PartitionView,
   OutdatedAccess,
   type Wallet,
 } from "../../src/shared/partition/partition.ts";
@@ -20,7 +20,7 @@ import { draftOf, type GivenLeg, legOf, NOW, postOf } from "./fixtures.ts";
 const empty: Wallet = { ...EMPTY_WALLET, accessVersion: "a version" };
 const rich: Wallet = { ...empty, balance: 1_000, reserved: 20 };
 
-function viewOf(rows: readonly Row[], wallet = rich): CoreView {
+function viewOf(rows: readonly Row[], wallet = rich): PartitionView {
   const stored = new Map(
     rows.map((row): [string, StoredRow] => [row.rowKey, { row, etag: `etag of ${row.rowKey}` }]),
   );

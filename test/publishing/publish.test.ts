@@ -189,7 +189,7 @@ describe("the wallet", () => {
 
 /** Takes tokens from the wallet until this many are left. */
 async function spendDownTo({ application }: Publisher, have: number, left: number): Promise<void> {
-  await charge(relay.services.billing, application.platform.id, {
+  await charge(relay.services.ledger, application.platform.id, {
     operationId: unique("spend"),
     operation: "posts.schedule",
     tokens: have - left,

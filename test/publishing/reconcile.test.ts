@@ -11,7 +11,7 @@ const submit = async (publisher: Publisher, word = "") =>
     text: unique(`Reconciled ${word}`),
     platforms: ["bluesky", "mastodon"],
   });
-const check = ({ owner }: Publisher) => reconcileWallet(relay.services.billing, owner.platformId);
+const check = ({ owner }: Publisher) => reconcileWallet(relay.services.ledger, owner.platformId);
 
 /** Changes a row of the platform behind the product's back. */
 async function tamper({ owner }: Publisher, rowKey: string, change: Record<string, number>) {
@@ -31,17 +31,17 @@ test("a platform with published, failed and open posts reconciles in every check
 
 test("a wallet, an entry or a leg that was changed is reported, and nothing is repaired", async () => {
   const publisher = await aPublisher(relay);
-  const { wallets } = relay.services.billing;
+  const { partitions } = relay.services.ledger;
   const { platformId } = publisher.owner;
   await submit(publisher);
-  const before = await wallets.read(platformId);
+  const before = await partitions.read(platformId);
   await tamper(publisher, "W", { balance: before.balance + 5 });
   expect(await check(publisher)).toEqual([
     `the ledger says a balance of ${before.balance}, the wallet ${before.balance + 5}`,
   ]);
   await tamper(publisher, "W", { balance: before.balance, reserved: before.reserved + 10 });
   expect(await check(publisher)).toHaveLength(2);
-  expect((await wallets.read(platformId)).reserved).toBe(before.reserved + 10);
+  expect((await partitions.read(platformId)).reserved).toBe(before.reserved + 10);
   await reconcileWallets(relay.services);
   const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
   expect(lines).toHaveLength(1);

@@ -24,10 +24,10 @@ async function sweep(minutes: number): Promise<void> {
 
 /** Lets `between` happen after the platform was marked and before its transaction. */
 async function submitWith(publisher: Publisher, body: object, between: () => Promise<void>) {
-  const { wallets } = relay.services.billing;
-  const commit = wallets.commit.bind(wallets);
+  const { partitions } = relay.services.ledger;
+  const commit = partitions.commit.bind(partitions);
   // The method of this one object, put back below.
-  wallets.commit = async (platformId, operation) => {
+  partitions.commit = async (platformId, operation) => {
     await between();
     return commit(platformId, operation);
   };
@@ -35,7 +35,7 @@ async function submitWith(publisher: Publisher, body: object, between: () => Pro
   try {
     return await publisher.submit(body);
   } finally {
-    wallets.commit = commit;
+    partitions.commit = commit;
     relay.queues.onSend = () => "keep";
   }
 }

@@ -122,7 +122,7 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const { tokenBalance } = await publisher.balance();
-    await charge(relay.services.billing, publisher.owner.platformId, {
+    await charge(relay.services.ledger, publisher.owner.platformId, {
       operationId: uniqueKey(),
       operation: "posts.schedule",
       tokens: tokenBalance - 5,

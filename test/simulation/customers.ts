@@ -82,10 +82,12 @@ const CREATE_PAUSE_MS = 5;
 
 /** The version of a platform as a request finds it that nobody kept anything for. */
 async function accessVersionOf(
-  { billing: { wallets } }: Services,
+  { ledger: { partitions } }: Services,
   platformId: string,
 ): Promise<string> {
-  return (await wallets.readAccessVersion(platformId)) || (await wallets.raiseAccess(platformId));
+  return (
+    (await partitions.readAccessVersion(platformId)) || (await partitions.raiseAccess(platformId))
+  );
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -97,7 +99,7 @@ async function debit(
   tokens: number,
 ): Promise<void> {
   const own = { actor: { kind: "system", id: "simulation" }, requestId: operationId } as const;
-  await charge(services.billing, platformId, aCharge(operationId, tokens, own));
+  await charge(services.ledger, platformId, aCharge(operationId, tokens, own));
 }
 
 /** Everything that customers want in a run, and what they were told. */
@@ -705,10 +707,10 @@ export class Customers {
           at,
         });
       await this.#time.wait(1);
-      const { wallets } = at.services.billing;
+      const { partitions } = at.services.ledger;
       const row = { rowKey: "O|misfit", text: "x".repeat(40_000) };
       try {
-        await wallets.commit(platformId, {
+        await partitions.commit(platformId, {
           id: "misfit",
           rowKeys: [],
           decide: () => ({

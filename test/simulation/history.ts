@@ -32,7 +32,7 @@ export class History {
   }
 
   async #look(platformId: string, at: number): Promise<void> {
-    const wallet = await this.#observer.services.billing.wallets.read(platformId);
+    const wallet = await this.#observer.services.ledger.partitions.read(platformId);
     const { balance, reserved, day } = wallet;
     const moments = this.#moments.get(platformId) ?? [];
     const before = moments.at(-1)?.wallet;

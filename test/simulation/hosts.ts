@@ -223,7 +223,7 @@ export class Hosts {
     for (const id of this.platformIds) {
       const { time } = this.#world.nature;
       const from = time.now;
-      const result = await checkWallet(services.billing, id);
+      const result = await checkWallet(services.ledger, id);
       // A process that pauses for minutes gives up.
       if (result.kind === "moving" && time.now - from < CHECK_MS)
         this.#defects.push(`the wallet of ${id} moved too much`);

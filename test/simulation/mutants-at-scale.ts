@@ -81,7 +81,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D4a: a ledger is checked only while its wallet pauses",
     era: 25,
     firstSeed: 6,
-    services: ({ billing: { stores } }) =>
+    services: ({ ledger: { stores } }) =>
       replaceIn(stores.ledger, () => ({ fold: () => Promise.resolve(false) })),
   },
   {
@@ -224,7 +224,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       publishing: {
         stores: { idempotency },
       },
-      billing: { wallets },
+      ledger: { partitions },
     }) {
       const forgotten = async (platformId: string) => {
         const before = new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000);
@@ -238,7 +238,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
           return (await forgotten(platformId)).some(isOld) ? undefined : found;
         },
       }));
-      replaceIn(wallets, (former) => ({
+      replaceIn(partitions, (former) => ({
         commit: async (platformId, operation) => {
           const keys = await forgotten(platformId);
           const isForgotten = keys.some(({ rowKey }) => operation.rowKeys.includes(rowKey));
@@ -269,7 +269,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D13a: each call of a redrive begins with the newest",
     era: 39,
     shownBy: redrives,
-    services: ({ billing: { cursors } }) => replaceIn(cursors, () => ({ read: () => undefined })),
+    services: ({ ledger: { cursors } }) => replaceIn(cursors, () => ({ read: () => undefined })),
   },
   {
     name: "D13b: a redrive ends with its first call",

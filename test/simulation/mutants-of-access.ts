@@ -1,4 +1,4 @@
-import type { CoreOperation } from "../../src/shared/partition/partition.ts";
+import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { fence } from "./fence.ts";
 import type { Mutant } from "./mutant.ts";
@@ -13,12 +13,12 @@ interface Remembered {
 
 /** Changes of access are committed without the version that they raise, which `raise` may do apart. */
 function withoutVersion(
-  { billing: { wallets } }: Services,
+  { ledger: { partitions } }: Services,
   raise: (platformId: string) => void,
 ): void {
   const without =
-    (former: typeof wallets): typeof wallets.commit =>
-    async <Answer>(platformId: string, operation: CoreOperation<Answer>) => {
+    (former: typeof partitions): typeof partitions.commit =>
+    async <Answer>(platformId: string, operation: PartitionOperation<Answer>) => {
       let isRaised = false;
       const answer = await former.commit<Answer>(platformId, {
         ...operation,
@@ -33,12 +33,12 @@ function withoutVersion(
       if (isRaised) raise(platformId);
       return answer;
     };
-  replaceIn(wallets, (former) => ({ commit: without(former) }));
+  replaceIn(partitions, (former) => ({ commit: without(former) }));
 }
 
 /** Rows count as read for a request when they were read under the version that the process knows. */
 function refusingOnKept({
-  billing: { wallets },
+  ledger: { partitions },
   tenants: {
     stores: { keys, platforms, applications, profiles },
   },
@@ -49,7 +49,7 @@ function refusingOnKept({
     platformId: string | undefined,
     read: () => Promise<Answer>,
   ): Promise<Answer> => {
-    const version = platformId === undefined ? undefined : wallets.lastAccessVersion(platformId);
+    const version = platformId === undefined ? undefined : partitions.lastAccessVersion(platformId);
     const before = remembered.get(name);
     // Safe: each name stands for answers of one type.
     if (version !== undefined && before?.version === version) return before.answer as Answer;
@@ -87,7 +87,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     services: (services) =>
       withoutVersion(services, (platformId) => {
         // No caller waits for it, nor gets its failure.
-        services.billing.wallets.raiseAccess(platformId).catch(() => undefined);
+        services.ledger.partitions.raiseAccess(platformId).catch(() => undefined);
       }),
   },
   {
@@ -95,10 +95,10 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     era: 53,
     firstSeed: 946,
     shownBy: fence,
-    services({ access: { accessCache }, billing: { wallets } }) {
+    services({ access: { accessCache }, ledger: { partitions } }) {
       replaceIn(accessCache, (former) => ({
         add: (platformId, row) => {
-          wallets
+          partitions
             .readAccessVersion(platformId)
             .then((version) => former.add(platformId, { ...row, version }))
             .catch(() => undefined);
@@ -133,10 +133,10 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     name: "F6: a read does not look whether its access version is still the wallet's",
     era: 56,
     shownBy: fence,
-    services({ billing: { wallets } }) {
-      replaceIn(wallets, (former) => ({
+    services({ ledger: { partitions } }) {
+      replaceIn(partitions, (former) => ({
         readAccessVersion: async (platformId) =>
-          wallets.lastAccessVersion(platformId) ?? (await former.readAccessVersion(platformId)),
+          partitions.lastAccessVersion(platformId) ?? (await former.readAccessVersion(platformId)),
       }));
     },
   },

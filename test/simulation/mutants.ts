@@ -223,10 +223,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
     firstSeed: 47,
-    services({ clock, billing: { wallets } }) {
+    services({ clock, ledger: { partitions } }) {
       const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
       const knowing =
-        (former: typeof wallets): typeof wallets.commit =>
+        (former: typeof partitions): typeof partitions.commit =>
         async (platformId, operation) => {
           const before = known.get(platformId);
           const isKnown = before !== undefined && performance.now() - before.at < 2_000;
@@ -243,7 +243,7 @@ export const MUTANTS: readonly Mutant[] = [
           known.delete(platformId);
           return answer;
         };
-      replaceIn(wallets, (former) => ({ commit: knowing(former) }));
+      replaceIn(partitions, (former) => ({ commit: knowing(former) }));
     },
   },
   {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
-import type { CoreOperation } from "../../src/shared/partition/partition.ts";
+import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
@@ -34,12 +34,12 @@ export function withMethods<Store extends object>(store: Store, methods: Partial
   });
 }
 
-/** The wallets with another way to commit. */
+/** The partitions with another way to commit. */
 export function committing(
   services: Services,
-  change: <T>(operation: CoreOperation<T>) => CoreOperation<T>,
+  change: <T>(operation: PartitionOperation<T>) => PartitionOperation<T>,
 ): void {
-  replaceIn(services.billing.wallets, (former) => ({
+  replaceIn(services.ledger.partitions, (former) => ({
     commit: (platformId, operation) => former.commit(platformId, change(operation)),
   }));
 }
@@ -47,7 +47,7 @@ export function committing(
 type See = (row: StoredRow | undefined, rowKey: string) => StoredRow | undefined;
 
 /** Returns the operation with another view of the rows that it decides on. */
-export const seeing = <T>(operation: CoreOperation<T>, see: See): CoreOperation<T> => ({
+export const seeing = <T>(operation: PartitionOperation<T>, see: See): PartitionOperation<T> => ({
   ...operation,
   decide: (view, tried) =>
     operation.decide({ ...view, row: (key) => see(view.row(key), key) }, tried),
@@ -55,9 +55,9 @@ export const seeing = <T>(operation: CoreOperation<T>, see: See): CoreOperation<
 
 /** Returns the operation with other writes where it decides to write. */
 export const writing = <T>(
-  operation: CoreOperation<T>,
+  operation: PartitionOperation<T>,
   change: (writes: readonly RowWrite[]) => readonly RowWrite[],
-): CoreOperation<T> => ({
+): PartitionOperation<T> => ({
   ...operation,
   decide(view, tried) {
     const decision = operation.decide(view, tried);
@@ -66,11 +66,11 @@ export const writing = <T>(
 });
 
 /** Returns whether the row says that the operation was applied before: it reads it to find out. */
-export const isOwnRow = ({ rowKeys }: CoreOperation<unknown>, write: RowWrite) =>
+export const isOwnRow = ({ rowKeys }: PartitionOperation<unknown>, write: RowWrite) =>
   rowKeys.includes(keyOfWrite(write));
 
 /** Returns an operation that writes whatever row says that another one came first. */
-export const overwriting = <T>(operation: CoreOperation<T>): CoreOperation<T> =>
+export const overwriting = <T>(operation: PartitionOperation<T>): PartitionOperation<T> =>
   writing(operation, (writes) =>
     // Safe: the table puts rows; a commit of the product never does.
     writes.map((write) =>
@@ -78,30 +78,30 @@ export const overwriting = <T>(operation: CoreOperation<T>): CoreOperation<T> =>
     ),
   );
 
-/** The wallets with the operations of a kind in two transactions, the second of which has these writes. */
+/** The partitions with the operations of a kind in two transactions, the second of which has these writes. */
 export function committingApart(
   services: Services,
   kind: string,
-  isLater: (write: RowWrite, operation: CoreOperation<unknown>) => boolean,
+  isLater: (write: RowWrite, operation: PartitionOperation<unknown>) => boolean,
 ): void {
   const committing = async <T>(
-    wallets: Services["billing"]["wallets"],
+    partitions: Services["ledger"]["partitions"],
     platformId: string,
-    operation: CoreOperation<T>,
+    operation: PartitionOperation<T>,
   ): Promise<T> => {
-    if (!operation.id.startsWith(kind)) return await wallets.commit(platformId, operation);
+    if (!operation.id.startsWith(kind)) return await partitions.commit(platformId, operation);
     let later: readonly RowWrite[] = [];
     const first = writing(operation, (writes) => {
       later = writes.filter((write) => isLater(write, operation));
       return writes.filter((write) => !isLater(write, operation));
     });
-    const answer = await wallets.commit(platformId, first);
+    const answer = await partitions.commit(platformId, first);
     const decision = { kind: "write", movements: [], writes: later, answer: undefined } as const;
     const second = { id: `${operation.id}|later`, rowKeys: [], decide: () => decision };
-    if (later.length > 0) await wallets.commit(platformId, second);
+    if (later.length > 0) await partitions.commit(platformId, second);
     return answer;
   };
-  replaceIn(services.billing.wallets, (former) => ({
+  replaceIn(services.ledger.partitions, (former) => ({
     commit: (platformId, operation) => committing(former, platformId, operation),
   }));
 }
@@ -109,7 +109,7 @@ export function committingApart(
 /** The operations of a kind with another view of the post that they change. */
 export const seeingPost =
   (kind: string, see: (post: Post, id: string) => Post) =>
-  <T>(operation: CoreOperation<T>): CoreOperation<T> => {
+  <T>(operation: PartitionOperation<T>): PartitionOperation<T> => {
     if (!operation.id.startsWith(kind)) return operation;
     // Safe: operations of these kinds are a post's.
     const { ref } = operation as PostOperation<T>;
@@ -143,7 +143,7 @@ interface LegWrite {
 /** The operations of a kind with other legs in what they write. */
 export const writingLegsOf =
   (kind: string, change: (leg: Leg) => Leg) =>
-  <T>(operation: CoreOperation<T>): CoreOperation<T> => {
+  <T>(operation: PartitionOperation<T>): PartitionOperation<T> => {
     if (!operation.id.startsWith(kind)) return operation;
     return writing(operation, (writes) =>
       writes.map((write) => {
@@ -188,7 +188,7 @@ export const folded = <Name extends "transact" | "list">(
   name: Name,
   change: (original: Table[Name], ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
 ): Pick<Mutant, "services" | "install"> => ({
-  services({ billing: { stores } }) {
+  services({ ledger: { stores } }) {
     replaceIn(stores.ledger, (former) => ({
       fold: (...given) => folding.run(true, () => former.fold(...given)),
     }));
@@ -241,7 +241,7 @@ export function withWalk(
 }
 
 let asked = 0;
-export const unshared = <T>(operation: CoreOperation<T>): CoreOperation<T> => {
+export const unshared = <T>(operation: PartitionOperation<T>): PartitionOperation<T> => {
   asked += 1;
   return { ...operation, id: `${operation.id}|${asked}` };
 };

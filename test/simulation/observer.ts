@@ -94,7 +94,7 @@ export class Observer {
 
   /** Returns the entries of a platform, oldest first. */
   async ledger(platformId: string): Promise<StoredEntry[]> {
-    const { ledger } = this.services.billing.stores;
+    const { ledger } = this.services.ledger.stores;
     return await ledger.entries(platformId, 0, await ledger.newest(platformId));
   }
 

@@ -64,13 +64,13 @@ interface Evidence {
 async function purseOf({ world }: Simulation, platformId: string): Promise<Purse> {
   const { services } = world.observer;
   const totals = [];
-  for await (const page of services.billing.stores.ledger.totals(platformId, {}))
+  for await (const page of services.ledger.stores.ledger.totals(platformId, {}))
     totals.push(...page);
   return {
     platformId,
     ledger: await world.observer.ledger(platformId),
-    wallet: await services.billing.wallets.read(platformId),
-    counted: (await services.billing.stores.ledger.findMark(platformId)).mark.sequence,
+    wallet: await services.ledger.partitions.read(platformId),
+    counted: (await services.ledger.stores.ledger.findMark(platformId)).mark.sequence,
     totals,
   };
 }

@@ -76,7 +76,7 @@ async function among(
 
 const spendOne = (services: Services, platformId: string, operationId: string) => {
   const own = { actor: { kind: "system", id: "small model" }, requestId: operationId } as const;
-  return charge(services.billing, platformId, aCharge(operationId, 1, own));
+  return charge(services.ledger, platformId, aCharge(operationId, 1, own));
 };
 
 const CONTESTANTS = 8;
@@ -219,7 +219,7 @@ export const midnight = (mutant: Mutant): Promise<readonly string[]> =>
       if (first === undefined) return [];
       const platformId = newId("platform", first.clock.now());
       await creditTokens(first, platformId, "midnight", 1_000);
-      await first.billing.wallets.commit(platformId, {
+      await first.ledger.partitions.commit(platformId, {
         id: "budget",
         rowKeys: [],
         decide: () => ({

@@ -175,7 +175,7 @@ export async function creditTokens(
   reference: string,
   tokens: number,
 ): Promise<void> {
-  await creditWallet(services.billing, platformId, {
+  await creditWallet(services.ledger, platformId, {
     operationId: `credit|${reference}`,
     tokens,
     actor: { kind: "system", id: "simulation" },

@@ -94,7 +94,7 @@ async function reconcileUntil(
   let count = 0;
   const reconcile = async () => {
     for (const { name, customer } of tenants)
-      for (const mismatch of await reconcileWallet(services.billing, customer.platformId))
+      for (const mismatch of await reconcileWallet(services.ledger, customer.platformId))
         mismatches.push(`${name} does not reconcile: ${mismatch}`);
     count += 1;
   };

@@ -29,7 +29,7 @@ async function told({ key }: Pick<TestApplication, "key">, type: string) {
 }
 
 const spend = (platformId: string, tokens: number) =>
-  charge(relay.services.billing, platformId, aCharge(uniqueKey(), tokens));
+  charge(relay.services.ledger, platformId, aCharge(uniqueKey(), tokens));
 
 const budget = (application: TestApplication, dailyTokenBudget: number) =>
   relay.call("PATCH", "/v1/billing/limits", { key: application.key, body: { dailyTokenBudget } });

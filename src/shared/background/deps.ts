@@ -1,4 +1,4 @@
-import type { BillingDeps } from "../ledger/ledger.ts";
+import type { LedgerDeps } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { MailDeps } from "../mail/mail.ts";
@@ -24,7 +24,7 @@ export interface BackgroundDeps {
   readonly log: Log;
   readonly stores: BackgroundStores;
   readonly work: BackgroundWork;
-  readonly billing: BillingDeps;
+  readonly ledger: LedgerDeps;
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
   readonly publishing: PublishingDeps;

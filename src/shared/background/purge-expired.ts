@@ -71,9 +71,7 @@ const platformWalks: readonly Walk[] = [
   removeOfPlatforms<string>("idempotency-keys", ({ publishing }, id, after) =>
     removeSpentKeys(publishing, id, after),
   ),
-  removeOfPlatforms<string>("markers", ({ billing }, id, after) =>
-    purgeMarkers(billing, id, after),
-  ),
+  removeOfPlatforms<string>("markers", ({ ledger }, id, after) => purgeMarkers(ledger, id, after)),
   removeOfPlatforms<string>("connect-sessions", ({ connections }, id, after) =>
     purgeSessions(connections, id, after),
   ),

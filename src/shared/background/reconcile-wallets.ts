@@ -6,7 +6,7 @@ import { overPlatforms } from "./walk.ts";
 /** Makes the steps that check every platform. A mismatch is an error line for an alert to find. */
 export function reconcileWallets(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "reconcile-wallets", async (platformId) => {
-    const mismatches = await reconcileWallet(services.billing, platformId);
+    const mismatches = await reconcileWallet(services.ledger, platformId);
     if (mismatches.length === 0) return {};
     services.work.metrics.count("wallets.mismatched", {});
     services.log.error("wallet does not reconcile", {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { accessOperation, type Commit, type CoreView } from "../partition/partition.ts";
+import { accessOperation, type Commit, type PartitionView } from "../partition/partition.ts";
 import { type Debit, debitOf } from "../ledger/ledger.ts";
 import { actor, type Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
@@ -85,7 +85,7 @@ function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSess
 /** Reads a session in an operation of the partition, and returns how to write it there. @throws DamagedRow */
 export function sessionIn(
   { platformId, id }: SessionRef,
-  { row }: Pick<CoreView, "row">,
+  { row }: Pick<PartitionView, "row">,
 ): { readonly session: ConnectSession; write(after: ConnectSession): RowWrite } | undefined {
   const stored = row(connectSessionKey(id));
   if (stored === undefined) return undefined;

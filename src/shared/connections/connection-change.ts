@@ -1,4 +1,4 @@
-import type { CoreView, Movement } from "../partition/partition.ts";
+import type { PartitionView, Movement } from "../partition/partition.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { FREE } from "../runtime/lease.ts";
@@ -11,7 +11,7 @@ import { MARKS, type Connection } from "./connection.ts";
 /** Rows of the platform that the transaction which links an account checks. */
 export interface LinkGuard {
   readonly rowKeys: readonly string[];
-  allows(view: Pick<CoreView, "row" | "now">): boolean;
+  allows(view: Pick<PartitionView, "row" | "now">): boolean;
 }
 
 /** What the transaction that links an account checks, charges and writes in addition to the connection. */
@@ -19,7 +19,7 @@ export interface LinkTerms {
   readonly rowKeys: readonly string[];
   /** Returns what else the link writes. `isKnown`: the profile had the account before. @throws AppError to refuse it */
   settle(
-    view: CoreView,
+    view: PartitionView,
     connection: { readonly id: string; readonly isKnown: boolean },
   ): { readonly movements: readonly Movement[]; readonly writes: readonly RowWrite[] };
 }

@@ -1,5 +1,5 @@
 import { type Debit, debitOf } from "../ledger/ledger.ts";
-import { type CoreView, priceOf } from "../partition/partition.ts";
+import { type PartitionView, priceOf } from "../partition/partition.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { BoundedAccount } from "../networks/contract/bounded.ts";
@@ -78,7 +78,7 @@ class SessionTerms implements LinkTerms {
     this.rowKeys = [connectSessionKey(linking.session.id), ...this.#guard.rowKeys];
   }
 
-  settle(view: CoreView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
+  settle(view: PartitionView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
     const { session, network, requestId } = this.#linking;
     const found = sessionIn(session, view);
     const isOpen = found !== undefined && sessionStatus(found.session, view.now) === "open";

@@ -1,6 +1,6 @@
 import type { Audit } from "../audit/audit.ts";
 import type { BackgroundDeps } from "../background/background.ts";
-import type { BillingDeps } from "../ledger/ledger.ts";
+import type { LedgerDeps } from "../ledger/ledger.ts";
 import type { Operators } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
@@ -19,7 +19,7 @@ export interface HttpDeps {
   readonly log: Log;
   readonly audit: Audit;
   readonly access: AccessParts;
-  readonly billing: BillingDeps;
+  readonly ledger: LedgerDeps;
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
   readonly publishing: PublishingDeps;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PlatformScope, OperatorScope } from "../callers/scope.ts";
-import type { BillingDeps } from "./deps.ts";
+import type { LedgerDeps } from "./deps.ts";
 import {
   type Balance,
   nextUtcDay,
@@ -15,8 +15,8 @@ import { creditId, creditWallet } from "./charge.ts";
 import { entryView } from "./usage.ts";
 import type { Credit } from "./schema.ts";
 
-export async function getBalance(services: BillingDeps, scope: PlatformScope): Promise<Balance> {
-  return viewBalance(await services.wallets.read(scope.platformId), services.clock.now());
+export async function getBalance(services: LedgerDeps, scope: PlatformScope): Promise<Balance> {
+  return viewBalance(await services.partitions.read(scope.platformId), services.clock.now());
 }
 
 function toLimits(wallet: Wallet, now: Date) {
@@ -32,19 +32,19 @@ export type SpendingLimits = ReturnType<typeof toLimits>;
 
 /** Returns the customer's own limit for a UTC day. Reserved tokens count. */
 export async function getLimits(
-  services: BillingDeps,
+  services: LedgerDeps,
   scope: PlatformScope,
 ): Promise<SpendingLimits> {
-  return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
+  return toLimits(await services.partitions.read(scope.platformId), services.clock.now());
 }
 
 /** Sets or removes the limit. A limit below today's spending only blocks new spending. */
 export async function updateLimits(
-  services: BillingDeps,
+  services: LedgerDeps,
   scope: PlatformScope,
   { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
 ): Promise<SpendingLimits> {
-  await services.wallets.commit(scope.platformId, {
+  await services.partitions.commit(scope.platformId, {
     id: `budget|${randomUUID()}`,
     rowKeys: [],
     decide: () => ({
@@ -64,7 +64,7 @@ export async function updateLimits(
  * @throws AppError `not_found`, `invalid_state` when the platform is closed, `conflict` when the reference credited
  * another amount
  */
-export async function creditPlatform(services: BillingDeps, scope: OperatorScope, credit: Credit) {
+export async function creditPlatform(services: LedgerDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
   const platform = await services.findPlatform(platformId);
   if (platform === undefined) throw notFound();
@@ -85,7 +85,7 @@ export async function creditPlatform(services: BillingDeps, scope: OperatorScope
     });
   const [entry, wallet] = await Promise.all([
     services.stores.ledger.find(platformId, sequence),
-    services.wallets.read(platformId),
+    services.partitions.read(platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");
   // Answering with the first entry would tell the operator that tokens were added which were not.

@@ -3,7 +3,7 @@ import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
   canCredit,
-  type CoreView,
+  type PartitionView,
   creditMarkerRow,
   markerKey,
   markerRow,
@@ -11,7 +11,7 @@ import {
   type Operation,
   refusal,
 } from "../partition/partition.ts";
-import type { BillingDeps } from "./deps.ts";
+import type { LedgerDeps } from "./deps.ts";
 
 export interface Charge {
   /** Chosen by the caller. The same id charges once, however often it is repeated. */
@@ -36,7 +36,10 @@ function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: st
 }
 
 /** Returns the movement of a charge, for the operation that writes the row it is for. @throws AppError 402 */
-export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" | "now">): Movement {
+export function debitOf(
+  price: Debit,
+  { wallet, now }: Pick<PartitionView, "wallet" | "now">,
+): Movement {
   const error = refusal(wallet, price.tokens, now);
   if (error !== undefined) throw error;
   return movementOf("debit", price);
@@ -46,20 +49,20 @@ export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" |
  * Charges for something that is done immediately. Safe to repeat: the same `operationId` charges once.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
-export function charge(services: BillingDeps, platformId: string, asked: Charge): Promise<void> {
+export function charge(services: LedgerDeps, platformId: string, asked: Charge): Promise<void> {
   return chargeTogether(services, platformId, [asked]);
 }
 
 /** Makes several charges, all or none, under the `operationId` of the first. @throws AppError 402 */
 export async function chargeTogether(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   asked: readonly [Charge, ...Charge[]],
 ): Promise<void> {
   const [first] = asked;
   const key = markerKey(first.operationId);
   const tokens = asked.reduce((sum, one) => sum + one.tokens, 0);
-  await services.wallets.commit(platformId, {
+  await services.partitions.commit(platformId, {
     id: `charge|${key}`,
     rowKeys: [key],
     decide({ wallet, now, row }) {
@@ -83,7 +86,7 @@ const MARKERS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Removes a page of the markers of debits that are no longer repeated. */
 export const purgeMarkers = (
-  { clock, stores }: BillingDeps,
+  { clock, stores }: LedgerDeps,
   platformId: string,
   after: string | undefined,
 ) =>
@@ -107,7 +110,7 @@ export const creditId = (reference: string): string => `credit|${reference}`;
 
 /** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond a wallet's maximum */
 export function creditWallet(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   { operationId, tokens, actor, requestId, note }: WalletCredit,
 ): Promise<Credited> {
@@ -124,7 +127,7 @@ export function creditWallet(
     ...(note !== undefined && { note }),
   };
   const key = markerKey(asked.operationId);
-  return services.wallets.commit<Credited>(platformId, {
+  return services.partitions.commit<Credited>(platformId, {
     id: `credit|${asked.operationId}`,
     rowKeys: [key],
     decide({ wallet, now, row }) {

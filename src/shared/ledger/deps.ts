@@ -3,9 +3,9 @@ import type { NetworkName } from "../networks/lookup.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { Wallets } from "../partition/partition.ts";
+import type { Partitions } from "../partition/partition.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
-import type { BillingStores } from "./stores.ts";
+import type { LedgerStores } from "./stores.ts";
 
 /** A leg with tokens reserved. */
 export interface OpenReservation {
@@ -16,14 +16,14 @@ export interface OpenReservation {
   readonly lastAttemptAt: string | null;
 }
 
-export interface BillingDeps {
+export interface LedgerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly cursors: Cursors;
   readonly audit: Audit;
   findPlatform(platformId: string): Promise<{ readonly status: string } | undefined>;
-  readonly wallets: Wallets;
-  readonly stores: BillingStores;
+  readonly partitions: Partitions;
+  readonly stores: LedgerStores;
   readonly metrics: Metrics;
   /** Reads the legs with tokens reserved; undefined when there are more than `max`. */
   openReservations(

@@ -11,7 +11,7 @@ export {
   type Charge,
   type Debit,
 } from "./charge.ts";
-export type { BillingDeps, OpenReservation } from "./deps.ts";
+export type { LedgerDeps, OpenReservation } from "./deps.ts";
 export { reconcileWallet } from "./reconcile-wallet.ts";
-export { createBillingStores } from "./stores.ts";
+export { createLedgerStores } from "./stores.ts";
 export { listUsage } from "./usage.ts";

@@ -1,6 +1,6 @@
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { StoredEntry, Wallet } from "../partition/partition.ts";
-import type { BillingDeps, OpenReservation } from "./deps.ts";
+import type { LedgerDeps, OpenReservation } from "./deps.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
@@ -69,14 +69,14 @@ interface Verified {
  * Checks the ledger from the stored point up to the wallet. Checked entries don't change any more, so the point moves
  * with each round, and the wallet may change meanwhile.
  */
-async function verifyLedger(services: BillingDeps, platformId: string): Promise<Verified> {
-  const { wallets, stores } = services;
+async function verifyLedger(services: LedgerDeps, platformId: string): Promise<Verified> {
+  const { partitions, stores } = services;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {
     const stored = await stores.ledger.findMark(platformId);
     const { mark } = stored;
     // After the mark, because another process may have moved it up to a newer wallet than one read before.
-    const wallet = await wallets.read(platformId);
+    const wallet = await partitions.read(platformId);
     if (wallet.sequence < mark.sequence)
       return { mismatches: [`the wallet went back to ${wallet.sequence}`] };
     if (wallet.sequence === mark.sequence)
@@ -142,14 +142,14 @@ function reservationMismatches(
  * without an entry since then is unchanged. For the others, their first entry says how they were.
  */
 async function checkReservations(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   wallet: Wallet,
 ): Promise<WalletCheck> {
-  const { clock, wallets, stores } = services;
+  const { clock, partitions, stores } = services;
   const open = await services.openReservations(platformId, LEGS_MAX);
   const newest = await stores.ledger.newest(platformId);
-  const after = await wallets.read(platformId);
+  const after = await partitions.read(platformId);
   if (newest > after.sequence)
     return ofMismatches([`the ledger ends at ${newest}, the wallet at ${after.sequence}`]);
   const moved = after.sequence - wallet.sequence;
@@ -170,7 +170,7 @@ async function checkReservations(
  * ledger to the totals of its days. The wallet may change all the time. Mismatches are reported and never repaired,
  * because people have to see them. @throws DamagedRow
  */
-export async function checkWallet(services: BillingDeps, platformId: string): Promise<WalletCheck> {
+export async function checkWallet(services: LedgerDeps, platformId: string): Promise<WalletCheck> {
   const { wallet, mismatches } = await verifyLedger(services, platformId);
   if (wallet === undefined) return mismatches.length === 0 ? MOVING : ofMismatches(mismatches);
   const reservations = await checkReservations(services, platformId, wallet);
@@ -184,7 +184,7 @@ const UNCHECKED_MS_MAX = 6 * 60 * 60 * 1000;
 
 /** Stores the result of a check, and reports a platform whose last full check is too long ago. */
 async function keepResult(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   result: WalletCheck["kind"],
 ): Promise<void> {
@@ -198,7 +198,7 @@ async function keepResult(
 }
 
 /** Checks a platform. A damaged row is a mismatch of its platform, and doesn't stop the check of the others. */
-async function resultOf(services: BillingDeps, platformId: string): Promise<WalletCheck> {
+async function resultOf(services: LedgerDeps, platformId: string): Promise<WalletCheck> {
   try {
     return await checkWallet(services, platformId);
   } catch (error) {
@@ -211,7 +211,7 @@ async function resultOf(services: BillingDeps, platformId: string): Promise<Wall
 
 /** Checks a platform and stores the result. Returns the mismatches. */
 export async function reconcileWallet(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
 ): Promise<readonly string[]> {
   const result = await resultOf(services, platformId);

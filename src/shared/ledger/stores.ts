@@ -1,7 +1,7 @@
 import type { Tables } from "../runtime/storage/tables.ts";
 import { LedgerStore } from "./ledger-store.ts";
 
-export type BillingStores = ReturnType<typeof createBillingStores>;
+export type LedgerStores = ReturnType<typeof createLedgerStores>;
 
 /** Creates the store of ledgers. */
-export const createBillingStores = ({ core }: Tables) => ({ ledger: new LedgerStore(core) });
+export const createLedgerStores = ({ core }: Tables) => ({ ledger: new LedgerStore(core) });

@@ -2,7 +2,7 @@ import { serviceUnavailable, validationFailed, AppError } from "../runtime/error
 import { isId, timeOfId } from "../runtime/ids.ts";
 import { nextUtcDay, type StoredEntry } from "../partition/partition.ts";
 import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
-import type { BillingDeps } from "./deps.ts";
+import type { LedgerDeps } from "./deps.ts";
 import { type EntryFilter, fitsFilter } from "./ledger-store.ts";
 import type { DayTotal } from "./totals-row.ts";
 import type { GroupBy, ListUsage } from "./schema.ts";
@@ -98,12 +98,12 @@ const isWithin = (day: string, { from = "", before }: Days) =>
 
 /** Returns the number of an entry that is older than a time, close to the first newer one. */
 async function sequenceBefore(
-  { wallets, stores }: BillingDeps,
+  { partitions, stores }: LedgerDeps,
   platformId: string,
   time: string,
 ): Promise<number> {
   let low = 0;
-  let high = (await wallets.read(platformId)).sequence;
+  let high = (await partitions.read(platformId)).sequence;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const entry = await stores.ledger.find(platformId, middle);
@@ -115,7 +115,7 @@ async function sequenceBefore(
 
 /** Adds up only the entries of one post, however long the ledger is. */
 async function addPost(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   postId: string,
   add: (day: string, total: DayTotal) => void,
@@ -134,7 +134,7 @@ async function addPost(
  * all are. Undefined when the reconciliation has moved the mark meanwhile, so that nothing is reliable.
  */
 async function addDays(
-  { wallets, stores: { ledger } }: BillingDeps,
+  { partitions, stores: { ledger } }: LedgerDeps,
   platformId: string,
   days: Days,
   add: (day: string, total: DayTotal) => void,
@@ -148,7 +148,7 @@ async function addDays(
   }
   const now = await ledger.findMark(platformId);
   if (now.mark.sequence !== mark.sequence) return undefined;
-  const { sequence } = await wallets.read(platformId);
+  const { sequence } = await partitions.read(platformId);
   if (sequence - mark.sequence > TAIL_ENTRIES_MAX) {
     const last = await ledger.find(platformId, Math.max(1, mark.sequence));
     return last === undefined ? {} : { asOf: last.createdAt };
@@ -163,7 +163,7 @@ async function addDays(
  * @throws AppError `validation_failed` when there are too many groups to add up
  */
 async function totalUsage(
-  services: BillingDeps,
+  services: LedgerDeps,
   platformId: string,
   filter: EntryFilter,
   groupBy: GroupBy,
@@ -197,7 +197,7 @@ export function entryView(entry: StoredEntry) {
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(
-  services: BillingDeps,
+  services: LedgerDeps,
   scope: PlatformScope,
   query: ListUsage,
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {

@@ -2,7 +2,7 @@ import type { AccessCheck } from "../callers/access-check.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import type { CoreOperation, CoreView, Tried } from "./operation.ts";
+import type { PartitionOperation, PartitionView, Tried } from "./operation.ts";
 import type { Movement } from "./wallet.ts";
 
 // The access version says whether the rows that a request was decided on are as new as the last change that was answered.
@@ -36,13 +36,14 @@ export function isDecidedAgain(error: unknown, areCached: boolean): boolean {
 
 /** Reads whether the version is still the one that was read before the rows. @throws OutdatedAccess */
 export async function requireSameVersion(
-  wallets: { readAccessVersion(platformId: string): Promise<string> },
+  partitions: { readAccessVersion(platformId: string): Promise<string> },
   {
     platformId = "",
     accessVersion,
   }: { readonly platformId?: string; readonly accessVersion: string },
 ): Promise<void> {
-  if ((await wallets.readAccessVersion(platformId)) !== accessVersion) throw new OutdatedAccess();
+  if ((await partitions.readAccessVersion(platformId)) !== accessVersion)
+    throw new OutdatedAccess();
 }
 
 /** What an operation of `accessOperation` decides: its writes, or only an answer when nothing is to be written. */
@@ -62,8 +63,8 @@ export type AccessDecision<Answer> =
  */
 export function accessOperation<Answer>(
   rowKeys: readonly string[],
-  decide: (view: CoreView, tried?: Tried<Answer>) => AccessDecision<Answer>,
-): CoreOperation<Answer> {
+  decide: (view: PartitionView, tried?: Tried<Answer>) => AccessDecision<Answer>,
+): PartitionOperation<Answer> {
   const version = randomToken(VERSION_BYTES);
   return {
     id: `access|${version}`,
@@ -84,7 +85,7 @@ export function accessOperation<Answer>(
 }
 
 /** Makes an operation that only raises the access version. A platform without a wallet gets one. */
-export function raiseOperation(): CoreOperation<string> {
+export function raiseOperation(): PartitionOperation<string> {
   const version = randomToken(VERSION_BYTES);
   return {
     id: `access|${version}`,
@@ -117,10 +118,10 @@ const TRIES_MAX = 60;
  */
 export async function checkedCommit<Answer>(
   check: AccessCheck,
-  operation: CoreOperation<Answer>,
-  submit: <Submitted>(operation: CoreOperation<Submitted>) => Promise<Submitted>,
+  operation: PartitionOperation<Answer>,
+  submit: <Submitted>(operation: PartitionOperation<Submitted>) => Promise<Submitted>,
 ): Promise<Answer> {
-  const checked: CoreOperation<{ readonly answer: Answer; readonly isWritten: boolean }> = {
+  const checked: PartitionOperation<{ readonly answer: Answer; readonly isWritten: boolean }> = {
     ...operation,
     decide(view, tried) {
       const decision = operation.decide(view, tried?.answer);

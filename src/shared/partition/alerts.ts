@@ -1,6 +1,6 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { type EventType, eventWrite, PENDING_ROWS } from "../events/events.ts";
-import type { CoreOperation } from "./operation.ts";
+import type { PartitionOperation } from "./operation.ts";
 import { markerKey, markerRow } from "./wallet-row.ts";
 import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";
 
@@ -30,7 +30,7 @@ export function isAnnounced(write: RowWrite): boolean {
 }
 
 /** Makes the operation that emits, once a UTC day, that the daily budget refused something. */
-export function budgetReachedOperation(day: string): CoreOperation<void> {
+export function budgetReachedOperation(day: string): PartitionOperation<void> {
   const operationId = `budget_reached|${day}`;
   const key = markerKey(operationId);
   return {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
-import type { CoreDecision, CoreView, StoredWallet } from "./operation.ts";
+import type { PartitionDecision, PartitionView, StoredWallet } from "./operation.ts";
 import type { Outcome, Pending, Readable } from "./pending.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
@@ -60,8 +60,8 @@ export function createOverlay() {
 export function viewOf(
   { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
   now: Date,
-  row: CoreView["row"],
-): CoreView {
+  row: PartitionView["row"],
+): PartitionView {
   return {
     get wallet() {
       if (damage !== undefined) throw damage;
@@ -156,7 +156,7 @@ export class Batch {
   /** Decides an operation if it fits into the transaction. Returns false when it fits into none. */
   #decide(pending: Pending, basis: Readable): boolean {
     const now = this.#now();
-    let decision: CoreDecision<unknown>;
+    let decision: PartitionDecision<unknown>;
     let next = { wallet: this.wallet, entries: [] as LedgerEntry[] };
     try {
       const row = (rowKey: string) => this.overlay.see(rowKey, basis.rows.get(rowKey));

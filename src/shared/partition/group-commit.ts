@@ -7,7 +7,7 @@ import {
 import { Batch, claimSize, viewOf } from "./batch.ts";
 import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from "./pending.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
-import type { CoreOperation, CorePartition, StoredWallet } from "./operation.ts";
+import type { PartitionOperation, CorePartition, StoredWallet } from "./operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
@@ -65,7 +65,7 @@ export class GroupCommit {
    * Applies the operation exactly once.
    * @throws AppError the operation's own refusal, or `service_unavailable` when the outcome stays unknown
    */
-  submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
+  submit<Answer>(operation: PartitionOperation<Answer>): Promise<Answer> {
     let pending = this.#byId.get(operation.id);
     // Limited, because later requests that join must not delay the first one's answer by their own reads.
     if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
@@ -77,7 +77,7 @@ export class GroupCommit {
     return pending.promise as Promise<Answer>;
   }
 
-  #begin(operation: CoreOperation<unknown>): Pending {
+  #begin(operation: PartitionOperation<unknown>): Pending {
     const isGuessWrong = operation.rowKeys.some((rowKey) =>
       this.#takenKeys.has(this.#takenKey(rowKey)),
     );

@@ -52,7 +52,7 @@ export interface StoredWallet extends WrittenWallet {
 }
 
 /** What an operation sees: the wallet and its rows, after the earlier operations of the same transaction. */
-export interface CoreView {
+export interface PartitionView {
   /** @throws DamagedRow when its row is damaged. Operations that need no tokens, such as revoking a key, still work. */
   readonly wallet: Wallet;
   readonly accessVersion: string;
@@ -61,7 +61,7 @@ export interface CoreView {
 }
 
 /** What an operation decides. */
-export type CoreDecision<Answer> =
+export type PartitionDecision<Answer> =
   | (WalletChange & {
       readonly kind: "write";
       readonly writes: readonly RowWrite[];
@@ -80,7 +80,7 @@ export interface Tried<Answer> {
  * One change of a platform's partition. `decide` is pure and may run many times. From its rows it has to detect that an
  * earlier try was applied. It then returns `done`, with the answer of `tried` when the rows no longer show it.
  */
-export interface CoreOperation<Answer> {
+export interface PartitionOperation<Answer> {
   /** Concurrent operations with the same id share one answer. */
   readonly id: string;
   readonly rowKeys: readonly string[];
@@ -90,13 +90,13 @@ export interface CoreOperation<Answer> {
    * are older than the wallet. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
-  decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;
+  decide(view: PartitionView, tried?: Tried<Answer>): PartitionDecision<Answer>;
 }
 
 /** What other folders do with the partitions of platforms. */
-export interface Wallets {
+export interface Partitions {
   /** Commits an operation to a platform's partition, exactly once. */
-  commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer>;
+  commit<Answer>(platformId: string, operation: PartitionOperation<Answer>): Promise<Answer>;
   read(platformId: string): Promise<Wallet>;
   /** Notes that a spend was refused. */
   noteRefusal(platformId: string, refusal: Pick<AppError, "code">): Promise<void>;
@@ -108,4 +108,4 @@ export interface Wallets {
   raiseAccess(platformId: string): Promise<string>;
 }
 
-export type Commit = Wallets["commit"];
+export type Commit = Partitions["commit"];

@@ -8,10 +8,10 @@ import type { AccessCheck } from "../callers/access-check.ts";
 import { checkedCommit, raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
 import type {
-  CoreOperation,
+  PartitionOperation,
   CorePartition,
   StoredWallet,
-  Wallets,
+  Partitions,
   WrittenWallet,
 } from "./operation.ts";
 import { GroupCommit, TAKEN_KEYS_MAX } from "./group-commit.ts";
@@ -42,7 +42,7 @@ type OpenCheck = (platformId: string) => AccessCheck | undefined;
  * The wallet and the ledger of every platform (table `core`). A change of a wallet and its ledger entry are one
  * transaction. Entries are numbered without gaps and never change.
  */
-export class WalletStore implements Wallets {
+export class WalletStore implements Partitions {
   readonly #core: Table;
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
@@ -66,7 +66,7 @@ export class WalletStore implements Wallets {
    * request that writes is refused if the caller's access was taken away since it was checked; that of accepting a post
    * compares the access version itself, and gets no check here.
    */
-  async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+  async commit<Answer>(platformId: string, operation: PartitionOperation<Answer>): Promise<Answer> {
     try {
       const check = this.#openCheckOf(platformId);
       if (check === undefined) return await this.#submit(platformId, operation);
@@ -108,7 +108,7 @@ export class WalletStore implements Wallets {
     }
   }
 
-  #submit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+  #submit<Answer>(platformId: string, operation: PartitionOperation<Answer>): Promise<Answer> {
     let committer = this.#committers.get(platformId);
     if (committer === undefined) {
       this.#dropQuiet();

@@ -15,7 +15,13 @@ export {
   toCounts,
   type Counts,
 } from "./application-counts.ts";
-export type { Commit, CoreDecision, CoreOperation, CoreView, Wallets } from "./operation.ts";
+export type {
+  Commit,
+  PartitionDecision,
+  PartitionOperation,
+  PartitionView,
+  Partitions,
+} from "./operation.ts";
 export {
   estimateTokens,
   priceOf,
@@ -25,7 +31,7 @@ export {
   type Operation,
   type RateCard,
 } from "./rate-card.ts";
-export { createWallets } from "./stores.ts";
+export { createPartitions } from "./stores.ts";
 export {
   creditMarkerRow,
   ENTRY_ROWS,

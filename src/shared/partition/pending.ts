@@ -1,5 +1,5 @@
 import type { StoredRow } from "../runtime/storage/row.ts";
-import type { CoreOperation, Tried } from "./operation.ts";
+import type { PartitionOperation, Tried } from "./operation.ts";
 
 /*
  * An operation's state, what happens, and its next state:
@@ -59,7 +59,7 @@ type State =
 
 /** An operation that waits for its answer. */
 export interface Pending {
-  readonly operation: CoreOperation<unknown>;
+  readonly operation: PartitionOperation<unknown>;
   readonly submittedAt: number;
   /** When the last request that shares the answer arrived. */
   askedAt: number;
@@ -80,7 +80,7 @@ export interface Pending {
 }
 
 /** Makes a pending operation. `isGuessWrong`: this process knows better than the rows that the caller has read. */
-export function newPending(operation: CoreOperation<unknown>, isGuessWrong: boolean): Pending {
+export function newPending(operation: PartitionOperation<unknown>, isGuessWrong: boolean): Pending {
   const { known } = operation;
   return {
     operation,

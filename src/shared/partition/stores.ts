@@ -1,7 +1,7 @@
-import type { Wallets } from "./operation.ts";
+import type { Partitions } from "./operation.ts";
 import { WalletStore } from "./partition-store.ts";
 
 /** Creates what changes the partitions of platforms. */
-export const createWallets = (
+export const createPartitions = (
   ...[core, ...given]: ConstructorParameters<typeof WalletStore>
-): Wallets => new WalletStore(core, ...given);
+): Partitions => new WalletStore(core, ...given);

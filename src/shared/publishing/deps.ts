@@ -1,5 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
-import type { BillingDeps, chargeTogether } from "../ledger/ledger.ts";
+import type { LedgerDeps, chargeTogether } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";
@@ -20,8 +20,8 @@ export interface PublishingDeps {
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly wakes: Wakes;
-  readonly billing: {
-    readonly wallets: BillingDeps["wallets"];
+  readonly ledger: {
+    readonly partitions: LedgerDeps["partitions"];
     readonly chargeTogether: Verb<typeof chargeTogether>;
   };
   readonly webhooks: WebhooksDeps;

@@ -1,4 +1,4 @@
-import { type CoreView, paced } from "../partition/partition.ts";
+import { type PartitionView, paced } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import { calledLegs, startedLegs } from "./hints.ts";
 import { startingAt, type Leg } from "./leg.ts";
@@ -20,7 +20,7 @@ interface PacedLegs {
 export function withPace(
   before: readonly Leg[],
   after: readonly Leg[],
-  { wallet, now }: CoreView,
+  { wallet, now }: PartitionView,
   pace: Pace | undefined,
 ): PacedLegs {
   const begun = startedLegs(before, after);

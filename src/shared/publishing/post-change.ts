@@ -1,4 +1,8 @@
-import type { CoreDecision, CoreOperation, CoreView } from "../partition/partition.ts";
+import type {
+  PartitionDecision,
+  PartitionOperation,
+  PartitionView,
+} from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
@@ -29,8 +33,8 @@ export interface CurrentPost {
   readonly hasWork: boolean;
 }
 
-type Write<Answer> = Extract<CoreDecision<Answer>, { readonly kind: "write" }>;
-type NoWrite<Answer> = Exclude<CoreDecision<Answer>, { readonly kind: "write" }>;
+type Write<Answer> = Extract<PartitionDecision<Answer>, { readonly kind: "write" }>;
+type NoWrite<Answer> = Exclude<PartitionDecision<Answer>, { readonly kind: "write" }>;
 
 /** What a verb decides: what the post becomes, and the movements of tokens. */
 export type PostDecision<Answer> =
@@ -49,7 +53,7 @@ interface Committed<Answer> {
   readonly hints: HintsToSend;
 }
 
-export interface PostOperation<Answer> extends CoreOperation<Committed<Answer>> {
+export interface PostOperation<Answer> extends PartitionOperation<Committed<Answer>> {
   readonly ref: PostRef;
   /** The time at which the post is to start, if the change sets it. */
   readonly dueAt: string | null;
@@ -72,10 +76,10 @@ interface PostChange<Answer> {
    * Decides the change. `current` is undefined if the post was changed after it was read, so that a decision about it
    * no longer counts.
    */
-  decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
+  decide(current: CurrentPost | undefined, view: PartitionView): PostDecision<Answer>;
 }
 
-function readPost(view: CoreView, ref: PostRef, known: Post): CurrentPost | undefined {
+function readPost(view: PartitionView, ref: PostRef, known: Post): CurrentPost | undefined {
   const stored = view.row(postKey(ref));
   invariant(stored !== undefined, "a post lost its row");
   const post = toPost(ref.platformId, stored.row);
@@ -144,7 +148,7 @@ function workWrites(
 export function postWrite(
   before: CurrentPost | undefined,
   after: PostWithLegs,
-  view: CoreView,
+  view: PartitionView,
   pace?: Pace,
 ): PostWrite {
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
@@ -215,14 +219,14 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wakes, clock, billing } = services;
+  const { wakes, clock, ledger } = services;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const { answer, hints } = await billing.wallets.commit(ref.platformId, operation);
+  const { answer, hints } = await ledger.partitions.commit(ref.platformId, operation);
   await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

@@ -28,7 +28,7 @@ export interface TenantsDeps {
   readonly stores: TenantStores;
   readonly secrets: TenantSecrets;
   readonly mail: Mail;
-  readonly billing: {
+  readonly ledger: {
     readonly readWallet: (platformId: string) => Promise<Wallet>;
     readonly creditWallet: Verb<typeof creditWallet>;
   };

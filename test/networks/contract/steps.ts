@@ -82,5 +82,5 @@ export async function sendingStep(world: World, form: Form): Promise<LegStep> {
 
 /** Checks that wallet, ledger and legs of everything that the suite did agree. */
 export async function expectWholeLedger({ relay, application }: World): Promise<void> {
-  expect(await reconcileWallet(relay.services.billing, application.platform.id)).toEqual([]);
+  expect(await reconcileWallet(relay.services.ledger, application.platform.id)).toEqual([]);
 }

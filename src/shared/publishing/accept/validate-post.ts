@@ -43,7 +43,7 @@ async function charge(
   const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
   const tokens = priceOf("media.validate") * mediaUrls;
   const media = { ...paid, operation: "media.validate", tokens } as const;
-  await services.billing.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+  await services.ledger.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
 /**

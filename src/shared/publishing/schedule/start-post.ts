@@ -1,5 +1,5 @@
 import { connectionsOf } from "../../connections/connections.ts";
-import { type CoreView, refusal } from "../../partition/partition.ts";
+import { type PartitionView, refusal } from "../../partition/partition.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";
@@ -69,7 +69,7 @@ interface StartedLegs {
 function startedLegs(
   { obstacle, checks }: Start,
   legs: readonly Leg[],
-  view: CoreView,
+  view: PartitionView,
 ): StartedLegs {
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
   const none = (why: Obstacle) => ({
@@ -141,7 +141,7 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
   const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.billing.wallets.noteRefusal(post.platformId, outcome.unpaid);
+    await services.ledger.partitions.noteRefusal(post.platformId, outcome.unpaid);
   const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
   services.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post started", { networks: outcome.networks, latenessMs });

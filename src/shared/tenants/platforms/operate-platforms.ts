@@ -23,7 +23,7 @@ export async function listPlatforms(
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.stores.platforms.list(after, limit);
   const summaries = await Promise.all(
-    items.map((item) => summarizePlatform(services.billing.readWallet, item)),
+    items.map((item) => summarizePlatform(services.ledger.readWallet, item)),
   );
   return toPage(
     { items: summaries, next },
@@ -84,7 +84,7 @@ export async function updatePlatform(
     );
   }
   services.audit.record(scope, { action, target, platformId });
-  return await summarizePlatform(services.tenants.billing.readWallet, platform);
+  return await summarizePlatform(services.tenants.ledger.readWallet, platform);
 }
 
 export interface CreatedPlatform {
@@ -107,7 +107,7 @@ export async function createPlatform(
     emailVerified: true,
   });
   if (initialTokens !== undefined)
-    await services.billing.creditWallet(platform.id, {
+    await services.ledger.creditWallet(platform.id, {
       operationId: "initial tokens",
       tokens: initialTokens,
       actor: actorOf(scope.caller),
@@ -119,7 +119,7 @@ export async function createPlatform(
     platformId: platform.id,
   });
   return {
-    platform: await summarizePlatform(services.billing.readWallet, platform),
+    platform: await summarizePlatform(services.ledger.readWallet, platform),
     user: viewUser(user),
   };
 }

@@ -57,7 +57,7 @@ function toSummary(
 
 /** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */
 export async function summarizePlatform(
-  readWallet: TenantsDeps["billing"]["readWallet"],
+  readWallet: TenantsDeps["ledger"]["readWallet"],
   platform: Platform,
 ): Promise<PlatformSummary> {
   return toSummary(platform, await readWallet(platform.id));
@@ -69,7 +69,7 @@ export async function summarizePlatform(
  * @throws AppError `not_found`
  */
 export async function readAccount(
-  services: Pick<TenantsDeps, "clock" | "stores" | "billing">,
+  services: Pick<TenantsDeps, "clock" | "stores" | "ledger">,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {
@@ -77,7 +77,7 @@ export async function readAccount(
   const now = services.clock.now();
   const [platform, wallet, all, counted] = await Promise.all([
     services.stores.platforms.find(platformId),
-    services.billing.readWallet(platformId),
+    services.ledger.readWallet(platformId),
     services.stores.applications.listAll(platformId),
     services.stores.platforms.counts(platformId),
   ]);

@@ -1,7 +1,7 @@
 import {
   accessOperation,
   type Commit,
-  type CoreView,
+  type PartitionView,
   countsKey,
   countWrite,
 } from "../../partition/partition.ts";
@@ -82,7 +82,7 @@ export type ProfileWritten =
   | { readonly kind: "taken"; readonly existingId: string };
 
 /** Finds another profile that has the profile's external id. @throws DamagedRow */
-function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undefined {
+function takenBy(profile: Profile, row: PartitionView["row"]): ProfileWritten | undefined {
   const [key] = claimKeys(profile);
   const claim = key === undefined ? undefined : row(key);
   const existingId = claim && externalIdRow.decode(claim.row).profileId;

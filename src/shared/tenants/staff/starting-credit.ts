@@ -49,7 +49,7 @@ async function creditStart(
 ): Promise<void> {
   const tokens = services.config.identity.signupCreditTokens;
   if (tokens === 0 || !(await claim(services, platformId, email))) return;
-  await services.billing.creditWallet(platformId, {
+  await services.ledger.creditWallet(platformId, {
     operationId: creditId(referenceOf(platformId)),
     tokens,
     actor: { kind: "system", id: "signup" },
