@@ -323,6 +323,21 @@ describe("redirects", () => {
     expect((await allOf(serve())).equals(photo)).toBe(true);
   });
 
+  test.each<[string, (bytes: Uint8Array) => Serve]>([
+    ["with ranges", ranged],
+    ["without ranges", whole],
+  ])("a file is sent to who brings the cookies that were set before: %s", async (_how, serve) => {
+    const cookies = [
+      "seen=1; Path=/; Expires=Sun, 29 Jul 2029 05:06:47 GMT",
+      "geo=de; Path=/; Secure; SameSite=Lax",
+    ];
+    const seen: Serve = (request, response) => {
+      if (request.headers.cookie === "seen=1; geo=de") serve(LARGE)(request, response);
+      else send(302, { location: "/file", "set-cookie": cookies })(request, response);
+    };
+    expect((await allOf(seen)).equals(LARGE)).toBe(true);
+  });
+
   test.each<[string, () => Serve, RegExp]>([
     ["more than five", () => hops(5), /redirects more than 5 times/],
     ["a loop", () => moved("/file"), /redirects more than 5 times/],

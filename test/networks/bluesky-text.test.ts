@@ -95,6 +95,9 @@ describe("facets", () => {
     ["@..com", []],
     ["mail@alice.com", []],
     ["@-.test", ["mention @-.test → -.test"]],
+    ["thanks @notiz.blog@notiz.blog!", []],
+    ["(@alice.test@alice.test)", []],
+    ["@alice.test@ home", ["mention @alice.test → alice.test"]],
   ])("mention whom %j names", (text, expected) => {
     expect(found(text)).toEqual(expected);
   });
@@ -105,6 +108,8 @@ describe("facets", () => {
     ["＃日本語", ["tag ＃日本語 → 日本語"]],
     ["#", []],
     ["#️⃣ keycap", []],
+    ["#\u20E3 keycap, ＃\u20E3", []],
+    ["#\u0338struck", []],
     ["a#b", []],
     ["l'#Andorra", ["tag #Andorra → Andorra"]],
     ["#...", []],

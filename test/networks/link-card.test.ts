@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readPageCard } from "../../src/shared/media/page-card.ts";
+import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { fetchPageCard } from "../../src/shared/networks/bluesky/link-card.ts";
 import { answer, scriptedTools } from "./scripted-tools.ts";
 
@@ -348,6 +349,23 @@ describe("a page behind a link", () => {
     expect(await fetchPageCard("https://example.com/2", tools)).toMatchObject({
       title: "Redirecting…",
     });
+  });
+
+  test("a page behind a link gets the cookies that were set on the way to it", async () => {
+    const gate = (shown: ReturnType<typeof answer>) => (request: HttpRequest) =>
+      request.headers?.["cookie"] === "seen=1; geo=de"
+        ? shown
+        : answer(302, "", { location: "/0", "set-cookie": "seen=1; Path=/\ngeo=de; Path=/" });
+    const onward = '<title>On the way</title><meta http-equiv=refresh content="0; url=/1">';
+    const tools = scriptedTools({
+      http: {
+        [at("/0")]: gate(answer(200, onward, html)),
+        [at("/1")]: gate(titled("Behind cookies")),
+      },
+    });
+    const card = await fetchPageCard("https://example.com/0", tools);
+    expect(card).toMatchObject({ title: "Behind cookies" });
+    expect(tools.asked).toEqual([at("/0"), at("/0"), at("/1")]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
+import type { RedirectCookies } from "../networks/contract/redirect-cookies.ts";
 import { type Arrived, follow } from "../networks/contract/redirects.ts";
 import { overHttps } from "../networks/contract/web-address.ts";
 import { undelivered, unreachable } from "../networks/contract/unreachable.ts";
@@ -32,15 +33,16 @@ export function mediaRequest(
 
 /** Opens a file, from its beginning or for a range. @throws MediaFailure when there is no answer */
 export async function openResponse(
-  dialler: Dialler,
+  { dialler, cookies }: Omit<RemoteFile, "url">,
   request: HttpRequest,
 ): Promise<Arrived<OpenedResponse>> {
   let arrived: Awaited<ReturnType<typeof follow<OpenedResponse>>>;
   try {
     arrived = await follow(
       request.url,
-      (url) => dialler.open({ ...request, url: overHttps(url) }),
-      (answer) => answer.cancel(),
+      (url, set) =>
+        dialler.open({ ...request, url: overHttps(url), headers: { ...request.headers, ...set } }),
+      { leave: (answer) => answer.cancel(), cookies },
     );
   } catch (error) {
     throw toMediaFailure(error);
@@ -49,10 +51,11 @@ export async function openResponse(
   return arrived;
 }
 
-/** A file, with its URL after redirects. */
+/** A file, with its URL after redirects, and the cookies that were set on the way to it. */
 export interface RemoteFile {
   readonly dialler: Dialler;
   readonly url: string;
+  readonly cookies: RedirectCookies;
 }
 
 /** Reports whether an answer has the whole file: from its server, or transformed on the way (RFC 9110, 15.3.4). */

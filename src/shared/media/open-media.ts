@@ -1,4 +1,5 @@
 import type { MediaFile } from "../networks/contract/media.ts";
+import { RedirectCookies } from "../networks/contract/redirect-cookies.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import { badStatus, unreachable } from "../networks/contract/unreachable.ts";
@@ -163,14 +164,15 @@ interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough" | "leftMs
  */
 async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise<Opened> {
   const range = `bytes=0-${SAMPLE_BYTES - 1}`;
-  const { url: address, answer } = await openResponse(dialler, mediaRequest(url, { range }));
+  const called = { dialler, cookies: new RedirectCookies() };
+  const { url: address, answer } = await openResponse(called, mediaRequest(url, { range }));
   const part = beginningOf(answer);
-  if (part !== undefined) return ranged({ dialler, url: address }, answer, part);
+  if (part !== undefined) return ranged({ ...called, url: address }, answer, part);
   if (answer.status !== 206 && answer.status !== 416)
-    return streamed({ dialler, url: address }, answer, limits);
+    return streamed({ ...called, url: address }, answer, limits);
   answer.cancel();
-  const whole = await openResponse(dialler, mediaRequest(address));
-  return streamed({ dialler, url: whole.url }, whole.answer, limits);
+  const whole = await openResponse(called, mediaRequest(address));
+  return streamed({ ...called, url: whole.url }, whole.answer, limits);
 }
 
 type Beginning = Part & { readonly size: number };

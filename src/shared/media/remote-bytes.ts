@@ -178,12 +178,13 @@ export class RangedBytes extends DistantBytes {
   /** Reads from `first` on, perhaps fewer bytes than requested. Undefined when the server sends no part. */
   async #ask(first: number, last: number): Promise<Uint8Array | undefined> {
     const { version } = this;
-    const { dialler, url } = this.file;
+    const { dialler, url, cookies } = this.file;
     const bytesMax = last - first + 1 + BEFORE_BYTES_MAX;
     const answer = await dialler.request({
       ...mediaRequest(url, {
         range: `bytes=${first}-${last}`,
         ...(version === null ? {} : { "if-range": version }),
+        ...cookies.headersFor(url),
       }),
       bytesMax,
       beyondMax: "cut",
@@ -293,9 +294,8 @@ export class StreamedBytes extends DistantBytes {
   }
 
   async #open(): Promise<AsyncIterable<Uint8Array>> {
-    const { dialler, url } = this.file;
-    const request = { ...mediaRequest(url), timeoutMs: STREAM_TIMEOUT_MS };
-    const { answer } = await openResponse(dialler, request);
+    const request = { ...mediaRequest(this.file.url), timeoutMs: STREAM_TIMEOUT_MS };
+    const { answer } = await openResponse(this.file, request);
     const isWhole = isWholeFile(answer);
     const length = Number(answer.headers["content-length"]);
     const isSame = length === this.size && markOf(answer) === this.known.mark;

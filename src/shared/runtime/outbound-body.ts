@@ -46,8 +46,10 @@ function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   // `Location` is not a list (RFC 9110, 10.2.2). Servers that send it twice send the same URL.
-  const { location } = response.headers;
+  const { location, "set-cookie": cookies } = response.headers;
   if (Array.isArray(location)) headers["location"] = location[0] ?? "";
+  // Neither is `Set-Cookie`, whose dates have commas (RFC 9110, 5.3). A header never has a line break.
+  if (Array.isArray(cookies)) headers["set-cookie"] = cookies.join("\n");
   return headers;
 }
 

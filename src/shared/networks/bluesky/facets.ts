@@ -34,10 +34,15 @@ const LINK = new RegExp(
   String.raw`(?<=^|[\s(]|${ELIDED})(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
   "giu",
 );
-const MENTION = new RegExp(String.raw`(?<=^|[\s(]|${ELIDED})@([A-Za-z0-9.-]*[A-Za-z0-9])`, "gu");
+/** An address of the fediverse, "@ann.example@ann.example", may begin like a handle and names somebody else. */
+const MENTION = new RegExp(
+  String.raw`(?<=^|[\s(]|${ELIDED})@(?![A-Za-z0-9._-]*@[A-Za-z0-9])([A-Za-z0-9.-]*[A-Za-z0-9])`,
+  "gu",
+);
 /** Characters that separate nothing visible, but would end up inside a tag. */
 const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
-const TAG = new RegExp(String.raw`(?<=^|\s|${ELIDED})[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
+/** A mark after the sign belongs to the sign: with U+20E3 it is the emoji of a key. */
+const TAG = new RegExp(String.raw`(?<=^|\s|${ELIDED})[#＃](?!\p{M})([^\s${UNSEEN}]+)`, "gu");
 /** Begins with a look-behind, so that punctuation within a tag is read once and not from each character. */
 const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;

@@ -5,6 +5,7 @@ import { objectShape, spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { MediaFailure } from "../contract/media.ts";
 import { type Page, type PageCard, type ReadPage, shownCard } from "../contract/page-card.ts";
+import { RedirectCookies } from "../contract/redirect-cookies.ts";
 import { follow } from "../contract/redirects.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { overHttps } from "../contract/web-address.ts";
@@ -28,8 +29,13 @@ export async function fetchPageCard(
 
 async function readPage(link: string, tools: NetworkTools): Promise<PageCard | undefined> {
   let address = link;
+  const cookies = new RedirectCookies();
   for (let pages = 0; pages <= REFRESHES_MAX; pages += 1) {
-    const arrived = await follow(address, (url) => exchange(tools, pageRequest(url, tools)));
+    const arrived = await follow(
+      address,
+      (url, set) => exchange(tools, pageRequest(url, tools, set)),
+      { cookies },
+    );
     if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
     const { url, answer } = arrived;
     const contentType = answer.headers["content-type"] ?? "";
@@ -53,13 +59,18 @@ async function inPage(page: Page, tools: NetworkTools): Promise<ReadPage> {
   }
 }
 
-function pageRequest(url: string, { service: { linkReader } }: NetworkTools): HttpRequest {
+function pageRequest(
+  url: string,
+  { service: { linkReader } }: NetworkTools,
+  cookies: { readonly cookie?: string },
+): HttpRequest {
   return {
     method: "GET",
     url: overHttps(url),
     headers: {
       accept: "text/html,application/xhtml+xml",
       ...(linkReader === undefined ? {} : { "user-agent": linkReader }),
+      ...cookies,
     },
     timeoutMs: PAGE_TIMEOUT_MS,
     bytesMax: PAGE_BYTES_MAX,

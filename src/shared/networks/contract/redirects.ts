@@ -1,4 +1,5 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
+import { RedirectCookies } from "./redirect-cookies.ts";
 
 /** RFC 9110, 15.4, mentions that clients once followed five. */
 export const REDIRECTS_MAX = 5;
@@ -29,19 +30,28 @@ function targetOf({ status, headers }: Answered, url: string): string | null | u
   return location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
+export interface FollowOptions<Answer> {
+  /** Ends an answer that is left for another address. */
+  readonly leave?: (answer: Answer) => void;
+  /** The cookies that were set before. They gain those that are set on the way. */
+  readonly cookies?: RedirectCookies;
+}
+
 /**
- * Makes a call and follows its redirects. `ask` checks each address that it gets. Returns the first answer that is no
- * redirect, with any status, and `leave` ends the others.
+ * Makes a call and follows its redirects. `ask` checks each address that it gets, and sends the cookies with it. Returns
+ * the first answer that is no redirect, with any status.
  */
 export async function follow<Answer extends Answered | HttpFailure>(
   url: string,
-  ask: (url: string) => Promise<Answer>,
-  leave: (answer: Answer) => void = () => undefined,
+  ask: (url: string, cookies: { readonly cookie?: string }) => Promise<Answer>,
+  { leave = () => undefined, cookies = new RedirectCookies() }: FollowOptions<Answer> = {},
 ): Promise<Arrived<Answer> | RedirectProblem> {
   let address = url;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-    const answer = await ask(address);
-    const target = answer instanceof HttpFailure ? undefined : targetOf(answer, address);
+    const answer = await ask(address, cookies.headersFor(address));
+    if (answer instanceof HttpFailure) return { url: address, answer };
+    cookies.take(address, answer.headers);
+    const target = targetOf(answer, address);
     if (target === undefined) return { url: address, answer };
     leave(answer);
     if (target === null) return "redirected_nowhere";

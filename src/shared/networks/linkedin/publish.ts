@@ -96,12 +96,14 @@ export function publishedAs(urn: string): Done {
 /** https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format */
 const RESERVED = String.raw`\\|{}@[\]()<>#*_~`;
 const EACH_RESERVED = new RegExp(`[${RESERVED}]`, "g");
+/** A word of a hashtag. Persian, Sinhala and others join or separate letters within one by U+200C and U+200D. */
+const WORD = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[\u200c\u200d](?=[\p{L}\p{N}]))*`;
 /**
  * Read from left to right, so that nothing is escaped twice: an address as a whole, because a `#` in it begins no
  * hashtag; then a hashtag at the start of a word; then any character that has a meaning for LinkedIn.
  */
 const TOKEN = new RegExp(
-  String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#&])#([\p{L}\p{M}\p{N}_]+)|[${RESERVED}]`,
+  String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#&])#(${WORD})|[${RESERVED}]`,
   "giu",
 );
 const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
