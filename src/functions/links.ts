@@ -73,7 +73,7 @@ export const linkRoutes = [
     operationId: "askForReset",
     summary: "Mail a link that sets a new password.",
     description:
-      "The answer doesn't depend on whether the e-mail is known. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,

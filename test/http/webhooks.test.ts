@@ -47,6 +47,8 @@ const IMPOSSIBLE = "must have a host name that can exist on the public internet"
 /** One message for names that don't exist and names that are private, which a caller must not tell apart. */
 const NOT_PUBLIC =
   '"url" must have a host name that leads to a public address: check its spelling and its DNS records.';
+const CREDENTIALS =
+  "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
 const MISREAD_HOST =
   "must have its host name as it is: without escapes, invisible or full-width characters, and an IPv4 address as four decimal numbers";
 
@@ -260,8 +262,9 @@ describe("registering an endpoint", () => {
     ["http://hooks.example.com/", "must be an https URL"],
     ["ftp://hooks.example.com/", "must be an https URL"],
     ["hooks.example.com", "must be an https URL"],
-    ["https://user:secret@hooks.example.com/", "must not carry a user name or a password"],
-    ["https://user@hooks.example.com/", "must not carry a user name or a password"],
+    ["https://user:secret@hooks.example.com/", CREDENTIALS],
+    ["https://user@hooks.example.com/", CREDENTIALS],
+    ["https://@hooks.example.com/", CREDENTIALS],
     ["https://hooks.example.com:22/", "must use port 443, or one from 1024 on that browsers allow"],
     [
       "https://hooks.example.com:6000/",

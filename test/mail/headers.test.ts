@@ -62,7 +62,9 @@ const HEADERS = [
   "to",
   "subject",
   "message-id",
+  "references",
   "auto-submitted",
+  "x-auto-response-suppress",
   "date",
   "mime-version",
   "content-type",
@@ -86,6 +88,19 @@ describe.each(KINDS)("a mail of the kind %s", (kind) => {
       expect(html).not.toMatch(/<script|<b |onclick="x"/);
     }
   });
+});
+
+test("mails of one kind to one reader belong to no conversation, and ask for no automatic answer", async () => {
+  await send("verify", "en", "");
+  await send("verify", "en", "");
+  const [one, two] = await Promise.all(server.taken.map((mail) => simpleParser(mail)));
+  expect(one?.subject).toBe(two?.subject);
+  const ids = [one, two].flatMap((mail) => [mail?.messageId, mail?.references]);
+  for (const id of ids) expect(id).toMatch(/^<[\w-]+(?:\.[\w-]+)*@example\.net>$/);
+  expect(new Set(ids).size).toBe(4);
+  expect(one?.headers.get("auto-submitted")).toBe("auto-generated");
+  // Non-delivery reports are not among what is suppressed: they show bounces to operators.
+  expect(one?.headers.get("x-auto-response-suppress")).toBe("DR, RN, NRN, OOF, AutoReply");
 });
 
 test.each([

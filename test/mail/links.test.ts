@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LOCALES, type Locale } from "../../src/shared/runtime/locale.ts";
 import { PASSWORD } from "../setup/factories.ts";
 import { tokenIn } from "../setup/mail.ts";
 import { useMailedRelay } from "../setup/use-relay.ts";
@@ -33,6 +34,35 @@ async function askedForReset(email: string) {
   const mails = await mailed.mailsTo(email);
   return tokenIn(mails.at(-1));
 }
+
+/** What each language calls what is refused: a common password, the e-mail address, and the name of the service. */
+const REFUSED = {
+  en: ["12 to 128", "common", "e-mail address", "this service"],
+  de: ["12 bis 128", "häufig", "E-Mail-Adresse", "dieses Dienstes"],
+  fr: ["12 à 128", "courant", "adresse e-mail", "ce service"],
+  es: ["12 a 128", "común", "dirección de correo", "este servicio"],
+  pt: ["12 a 128", "comum", "endereço de e-mail", "deste serviço"],
+} as const satisfies Record<Locale, readonly string[]>;
+
+test.each(LOCALES)(
+  "the pages that set a password say in %s what it has to be before one is typed, to screen readers too",
+  async (locale) => {
+    const { email, session } = await verified();
+    const reset = await askedForReset(email);
+    const invited = newEmail();
+    await post("/v1/invitations", { email: invited }, session);
+    const invitation = tokenIn((await mailed.mailsTo(invited)).at(-1));
+    for (const path of [`reset?token=${reset}`, `invitation?token=${invitation}`]) {
+      const headers = { "accept-language": locale };
+      const { body } = await mailed.relay.call("GET", `/v1/auth/ui/${path}`, { headers });
+      const [, hint = ""] = /id="hint">([^<]*)</.exec(String(body)) ?? [];
+      for (const word of REFUSED[locale]) expect(hint).toContain(word);
+      expect(body).toMatch(/<input\s+type="password"[^>]*aria-describedby="hint"/);
+      // A hint inside of the label would be read twice.
+      expect(/<label for="password">([^<]*)<\/label>/.exec(String(body))?.[1]).toBeTruthy();
+    }
+  },
+);
 
 describe("verification", () => {
   test("admits an unverified user to reads alone, and to everything after the link", async () => {

@@ -29,6 +29,10 @@ const CASES: readonly (readonly [string, string, string, number, boolean])[] = [
   [body, `v1=${v1}`, secret, 0, false],
   [body, `t=x,v1=${v1}`, secret, 0, false],
   [body, "", secret, 0, false],
+  [body, `t=${timestamp},v1=é`, secret, 0, false],
+  [body, `t=²,v1=${v1}`, secret, 0, false],
+  [body, `t=${timestamp}é,v1=${v1}`, secret, 0, false],
+  [body, `t=${"9".repeat(5_000)},v1=${v1}`, secret, 0, false],
 ];
 const GIVEN = JSON.stringify(
   CASES.map(([text, head, key, later]) => [text, head, key, timestamp + later]),
@@ -68,7 +72,12 @@ const LANGUAGES: readonly Language[] = [
     files: (code) => ({
       "run.py": `${code}
 import json, sys
-print(json.dumps([verify_webhook(b.encode(), *rest) for b, *rest in json.loads(sys.argv[1])]))`,
+# Servers give a header's bytes beyond ASCII as Latin-1, or as surrogates.
+def verdict(b, head, *rest):
+    forms = [head, head.encode().decode("ascii", "surrogateescape")]
+    return [verify_webhook(b.encode(), form, *rest) for form in forms]
+verdicts = [verdict(*one) for one in json.loads(sys.argv[1])]
+print(json.dumps([one if one == other else "differs" for one, other in verdicts]))`,
     }),
     run: ["python3", "run.py"],
   },

@@ -102,6 +102,12 @@ const offHeaders = (url: string) => ({
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 });
 
+/**
+ * Automatic answers that Exchange must not send (MS-OXCMAIL, 2.2.3.2.14), which doesn't go by `Auto-Submitted`: of all but
+ * reports of non-delivery, by which operators learn of bounces.
+ */
+const SUPPRESSED_ANSWERS = "DR, RN, NRN, OOF, AutoReply";
+
 /** Renders a mail as text and HTML in the reader's language. */
 export function renderMail(
   { service, mail }: Pick<Config, "service" | "mail">,
@@ -136,7 +142,11 @@ export function renderMail(
     messageId: `<${id}@${domain}>`,
     date: new Date(createdAt),
     headers: {
+      // A message that nobody has: programs that go by subjects, such as Gmail, would show mails of one kind as one
+      // conversation, and fold the latest, whose link alone works.
+      References: `<${id}.alone@${domain}>`,
       "Auto-Submitted": "auto-generated",
+      "X-Auto-Response-Suppress": SUPPRESSED_ANSWERS,
       ...(off === undefined ? {} : offHeaders(off)),
     },
   };

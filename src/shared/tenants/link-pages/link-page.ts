@@ -136,9 +136,8 @@ function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Pag
           />
         </div>
         <div class="field">
-          <label for="password"
-            >${label}${hint !== "" && html`<span class="hint" id="hint">${hint}</span>`}</label
-          >
+          <label for="password">${label}</label>
+          ${hint !== "" && html`<span class="hint" id="hint">${hint}</span>`}
           ${problem !== null && html`<p class="error" id="problem" role="alert">${problem}</p>`}
           <input
             type="password"

@@ -120,6 +120,8 @@ async function reasonAgainst(
   text: string,
 ): Promise<string | undefined> {
   const { outbound } = services.config;
+  if (/^https?:\/\/[^/?#\\]*@/i.test(text))
+    return "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
   const reason = refusedPublicUrl(text, outbound);
   if (reason !== undefined) return reason;
   const url = new URL(text);
