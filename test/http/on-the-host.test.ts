@@ -1,5 +1,5 @@
 import { assert, property, string } from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { answer } from "../../src/shared/http/answer.ts";
 import { headerText } from "../../src/shared/http/headers.ts";
@@ -63,5 +63,25 @@ describe("a response header", () => {
       }),
     );
     expect(headerText("text/html; charset=utf-8")).toBe("text/html; charset=utf-8");
+  });
+});
+
+describe("a request that does not end", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("a request that does not end is answered before the host would end the process", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const [health] = routes.filter(({ path }) => path === "health");
+    if (health === undefined) throw new Error("there is no route health");
+    const run = () => new Promise<never>(() => undefined);
+    const route = { ...health, spec: { ...health.spec, run } };
+    const answered = answer(route, relay.services, incoming("GET", {}));
+    const functionTimeoutMs = 300_000;
+    await vi.advanceTimersByTimeAsync(functionTimeoutMs - 1);
+    const { status, headers } = await Promise.race([
+      answered,
+      { status: 0, headers: new Headers() },
+    ]);
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   });
 });

@@ -10,6 +10,7 @@ import {
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import type { MediaFile } from "../../src/shared/networks/contract/media.ts";
+import { checkMedia } from "../../src/shared/publishing/accept/check-media.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { NO_CHUNKS } from "./in-memory.ts";
 
@@ -206,4 +207,43 @@ test("an image that does not come is given up after a minute", async () => {
   const failed = expect(fitting).rejects.toMatchObject(slow);
   await vi.advanceTimersByTimeAsync(60_000);
   await failed;
+});
+
+test("a hundred files whose servers answer late are checked long before the host ends the process", async () => {
+  const functionTimeoutMs = 300_000;
+  let calls = 0;
+  const outbound: Dialler = {
+    request: never,
+    /** Redirects to another address after most of the time that a call has. */
+    open({ url, timeoutMs = 0 }) {
+      calls += 1;
+      return new Promise((resolve, reject) => {
+        const headers = { location: `${url}0` };
+        const redirect = {
+          status: 302,
+          headers,
+          chunks: NO_CHUNKS.chunks,
+          cancel: () => undefined,
+        };
+        if (timeoutMs > 4_600) setTimeout(() => resolve(redirect), 4_600);
+        else setTimeout(() => reject(new HttpFailure("in_doubt", "timeout")), timeoutMs);
+      });
+    },
+  };
+  const addresses = Array.from({ length: 100 }, (_, index) => {
+    return { url: `https://files.example.test/${index}?`, field: "mediaUrls" };
+  });
+  const connections = { config: { publishing: { networkTimeoutMs: 30_000 } }, outbound };
+  const startedAt = performance.now();
+  let checkedMs = Infinity;
+  const checking = checkMedia({ connections }, "plt_1", addresses).then((checked) => {
+    checkedMs = performance.now() - startedAt;
+    return checked;
+  });
+  await vi.advanceTimersByTimeAsync(2 * functionTimeoutMs);
+  const { checks, found } = await checking;
+  expect(checkedMs).toBeLessThan(functionTimeoutMs / 3);
+  expect(checks.map(({ error }) => error)).toEqual(Array(100).fill("media_unreachable"));
+  expect(found.get(addresses.at(-1)?.url ?? "")).toMatchObject({ subject: "unchecked" });
+  expect(calls).toBeLessThan(100);
 });

@@ -1,7 +1,8 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
-import { AppError } from "../runtime/errors.ts";
+import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
@@ -152,6 +153,13 @@ async function asWork(
   });
 }
 
+/**
+ * Time limit of a request, below the 230 seconds after which Azure gives a caller up, and well within `functionTimeout`
+ * of host.json, at which the host ends the process and everything that runs in it. What a request waits for has limits
+ * of its own; this one is for what they add up to.
+ */
+const REQUEST_MS_MAX = 200_000;
+
 interface RequestEnd {
   readonly outgoing: Outgoing;
   readonly refusal?: AppError | undefined;
@@ -178,7 +186,9 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     let refusal: AppError | undefined;
     try {
       refuseRepeats(route, incoming);
-      const made = await runRoute(route, incoming, request);
+      const made = await withTimeLimit(REQUEST_MS_MAX, runRoute(route, incoming, request), () => {
+        throw serviceUnavailable(new Error("the request took too long"));
+      });
       outgoing = toOutgoing(route.spec, made);
       if (made instanceof Reply && made.refusal !== undefined)
         refusal = asAppError(made.refusal, log, outgoing.status);

@@ -22,7 +22,8 @@ type Cause =
   | "empty"
   | "changed"
   | "slow"
-  | "busy";
+  | "busy"
+  | "unchecked";
 
 interface Words {
   /** `{value}` is replaced by the value. */
@@ -118,6 +119,10 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
     "Leave the file as it is until the post is published.",
   ),
   busy: words("Too many media files are being read.", "Retry in a few minutes."),
+  unchecked: words(
+    "The media file was not checked, because checking the others took too long.",
+    "Validate with fewer files, or use faster servers.",
+  ),
 };
 
 interface Details {

@@ -9,9 +9,10 @@ import {
 } from "../../networks/contract/media-check.ts";
 import type { Network } from "../../networks/contract/network.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
-import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
+import { unreachable } from "../../networks/contract/unreachable.ts";
+import { type Calling, limitCalls } from "../../runtime/limited-calls.ts";
 import { inBatches } from "../../runtime/promises.ts";
 
 export interface MediaCheck {
@@ -30,6 +31,11 @@ export interface CheckedMedia {
 }
 
 const AT_ONCE = 4;
+/**
+ * Time limit of all files of a request. A hundred files whose servers answer late would otherwise take longer than
+ * `functionTimeout` of host.json, at which the host ends the process and everything that runs in it.
+ */
+const CHECKS_MS_MAX = 60_000;
 
 /** An address of a draft that is fetched, and the field of the request that names it. */
 export type MediaAddress = Pick<MediaCheck, "url" | "field">;
@@ -52,19 +58,26 @@ function picturesOf(name: NetworkName, content: LegDraft, limits: NetworkData) {
   return pictures.map((one) => ({ ...one, field: `platformOptions.${name}.${one.option}` }));
 }
 
-/** Probes media files, a few at a time. A file that can't be fetched is part of the result. */
+/**
+ * Probes media files, a few at a time. A file that can't be fetched is part of the result, and so is one that was not
+ * reached in time.
+ */
 export async function checkMedia(
-  services: PublishingDeps,
+  services: { readonly connections: Calling },
   platformId: string,
   addresses: readonly MediaAddress[],
 ): Promise<CheckedMedia> {
   const { probeMedia } = await import("../../media/probe-media.ts");
   const { mediaReader } = await import("../../media/media-reader.ts");
   const readBy = { reader: mediaReader, owner: platformId };
+  const { config, outbound } = services.connections;
+  const limits = { totalMs: CHECKS_MS_MAX, owner: platformId };
+  const limited = limitCalls({ config, outbound }, limits);
   const found = new Map<string, MediaProbe | MediaFailure>();
   const check = async ({ url, field }: MediaAddress): Promise<MediaCheck> => {
     try {
-      const probe = await probeMedia(services.connections, url, readBy);
+      if (limited.leftMs() === 0) throw unreachable("unchecked");
+      const probe = await probeMedia({ config, outbound: limited }, url, readBy);
       found.set(url, probe);
       const { contentType, size: bytes } = probe;
       return { url, field, ok: true, contentType, bytes, error: null };
