@@ -277,6 +277,29 @@ describe("what generators make of it", () => {
     ]);
   });
 
+  test("finds null among the types and values of a schema, and in a choice only with a reference", () => {
+    const isNull = ({ type }: JsonSchema) => type === "null";
+    const isOddChoice = ({ anyOf = [] }: JsonSchema) =>
+      anyOf.some(isNull) && anyOf.some(({ $ref, ...own }) => $ref === undefined && !isNull(own));
+    expect(places(isOddChoice)).toEqual([]);
+    const isHalf = ({ type, enum: values }: JsonSchema) =>
+      values !== undefined && values.includes(null) !== [type].flat().includes("null");
+    expect(places(isHalf)).toEqual([]);
+    const { LedgerEntry, CreateKeyRequest, Leg } = document.components.schemas;
+    expect(LedgerEntry?.properties?.["platform"]).toMatchObject({
+      type: ["string", "null"],
+      enum: [...NETWORK_NAMES, null],
+    });
+    expect(CreateKeyRequest?.properties?.["scope"]).toMatchObject({
+      type: ["string", "null"],
+      enum: ["app_admin", "restricted", null],
+    });
+    expect(Leg?.properties?.["error"]?.anyOf).toEqual([
+      { $ref: "#/components/schemas/LegError" },
+      { type: "null" },
+    ]);
+  });
+
   test("finds no choice directly in a choice, and no keyword that many do not read", () => {
     const isNested = ({ anyOf = [] }: JsonSchema) => anyOf.some((one) => one.anyOf !== undefined);
     const unread = ["oneOf", "allOf", "not", "if", "prefixItems", "patternProperties", "$defs"];

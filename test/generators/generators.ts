@@ -20,6 +20,22 @@ interface Generator {
   /** Files that it needs, by name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly args: readonly string[];
+  /** Changes the document where the generator can't read what the standards allow. */
+  readonly adapt?: (document: unknown) => unknown;
+}
+
+/** Takes null from the values of every list. Its type has it too. */
+function withoutNullValues(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutNullValues);
+  if (typeof part !== "object" || part === null) return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]: [string, unknown]) => [
+      name,
+      name === "enum" && Array.isArray(value)
+        ? value.filter((one) => one !== null)
+        : withoutNullValues(value),
+    ]),
+  );
 }
 
 const orval = {
@@ -88,6 +104,8 @@ export const GENERATORS: readonly Generator[] = [
     folder: PACKAGES,
     script: "openapi-zod-client/bin.js",
     args: ["document.json", "-o", "client/api.ts"],
+    // https://github.com/astahmer/openapi-zod-client/issues/236
+    adapt: withoutNullValues,
   },
   {
     name: "@rtk-query/codegen-openapi",
@@ -132,7 +150,7 @@ async function failureOf(folder: string, script: URL, args: readonly string[]): 
  * @returns what went wrong; empty when the client compiles
  */
 export async function generateAndCompile(
-  { name, folder, script, files = {}, args }: Generator,
+  { name, folder, script, files = {}, args, adapt = (whole) => whole }: Generator,
   document: unknown,
 ): Promise<string> {
   await installPackages(folder);
@@ -144,7 +162,7 @@ export async function generateAndCompile(
     await symlink(fileURLToPath(modules), join(project, "node_modules"));
     const config = { compilerOptions: COMPILER_OPTIONS, include: ["client"] };
     const all = {
-      "document.json": JSON.stringify(document),
+      "document.json": JSON.stringify(adapt(document)),
       "tsconfig.json": JSON.stringify(config),
       ...files,
     };
@@ -170,6 +188,7 @@ interface PostmanItem {
     readonly method: string;
     readonly url: {
       readonly path: readonly string[];
+      readonly query?: readonly Header[];
       readonly variable?: readonly Header[];
     };
     readonly header: readonly Header[];

@@ -48,7 +48,8 @@ describe("Postman's import", () => {
         (one) => one.method === method.toUpperCase() && one.url.path.join("/") === steps,
       );
       if (request === undefined) throw new Error(`the import has no ${name}`);
-      const given = [...request.header, ...(request.url.variable ?? [])];
+      const { query = [], variable = [] } = request.url;
+      const given = [...request.header, ...query, ...variable];
       const values = new Map(given.map(({ key, value }) => [key, value]));
       for (const required of (operation.parameters ?? []).map(resolved).filter(isToBeFilledIn))
         expect([name, values.get(required.name)]).toEqual([name, required.example]);

@@ -121,9 +121,12 @@ export function typeOf(schema: JsonSchema): Markup {
   const name = schemaName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
-  if (schema.enum !== undefined)
-    return html`one of
-    ${schema.enum.map((value, index) => html`${index > 0 && ", "}<code>${String(value)}</code>`)}`;
+  if (schema.enum !== undefined) {
+    const values: readonly unknown[] = schema.enum.filter((value) => value !== null);
+    return html`${values.length > 1 && "one of "}${values.map(
+      (value, index) => html`${index > 0 && ", "}<code>${String(value)}</code>`,
+    )}${values.length < schema.enum.length && " or null"}`;
+  }
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches !== undefined)
     return html`${branches.map((branch, index) => html`${index > 0 && " or "}${typeOf(branch)}`)}`;

@@ -27,31 +27,37 @@ function tidyMap(schemas: Readonly<Record<string, JsonSchema>>, direction: Direc
   );
 }
 
-/** Merges `anyOf` of a plain type and null into one schema, which is easier to read here and in generated clients. */
-function withoutNullBranch(schema: JsonSchema): JsonSchema {
-  const { anyOf, ...rest } = schema;
-  const [first, second] = anyOf ?? [];
-  const isPair = anyOf?.length === 2 && second?.type === "null";
-  if (!isPair || typeof first?.type !== "string" || first.enum !== undefined) return schema;
-  return { ...first, ...rest, type: [first.type, "null"] };
+const isNull = ({ type }: JsonSchema) => type === "null";
+const takesNull = ({ type }: JsonSchema) => [type].flat().includes("null");
+
+/**
+ * Returns a schema that takes null too. Null is one of its types, and of its values if these are listed, because
+ * generators such as Kiota's and Swift's make no type of a choice with null. Only a reference can't be extended.
+ */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { $ref, anyOf, const: only, ...own } = schema;
+  if (takesNull(schema) || anyOf?.some(takesNull) === true) return schema;
+  if (anyOf !== undefined) {
+    const at = anyOf.findIndex((branch) => branch.$ref === undefined);
+    const branches =
+      at < 0 ? [...anyOf, { type: "null" }] : anyOf.with(at, orNull(anyOf[at] ?? {}));
+    return { ...schema, anyOf: branches };
+  }
+  if ($ref !== undefined) return { ...own, anyOf: [{ $ref }, { type: "null" }] };
+  // A schema without a type takes any value.
+  if (own.type === undefined) return schema;
+  const values = only === undefined ? own.enum : [only];
+  const list = values === undefined ? {} : { enum: [...values, null] };
+  return { ...own, type: [own.type, "null"].flat(), ...list };
 }
 
-function orNull(schema: JsonSchema): JsonSchema {
-  const { type, anyOf, description, default: fallback, ...rest } = schema;
-  const about = {
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
-  };
-  if (anyOf !== undefined) {
-    const isThere = anyOf.some((option) => [option.type].flat().includes("null"));
-    return isThere ? schema : { ...schema, anyOf: [...anyOf, { type: "null" }] };
-  }
-  const types = [type ?? []].flat();
-  if (types.includes("null")) return schema;
-  const isPlain = types.length > 0 && rest.enum === undefined && rest.const === undefined;
-  if (isPlain) return { ...schema, type: [...types, "null"] };
-  const option = { ...(type === undefined ? {} : { type }), ...rest };
-  return { ...about, anyOf: [option, { type: "null" }] };
+/** Replaces the branch of null in a choice. */
+function withoutNullBranch(schema: JsonSchema): JsonSchema {
+  const { anyOf = [], ...rest } = schema;
+  if (!anyOf.some(isNull)) return schema;
+  const others = anyOf.filter((branch) => !isNull(branch));
+  const [first = {}] = others;
+  return { ...orNull(others.length === 1 ? first : { anyOf: others }), ...rest };
 }
 
 /** Tidies the fields of an object. In a body, fields that may be absent may be null. */
