@@ -9,7 +9,9 @@ import { refusalOf } from "../../src/shared/networks/contract/media-check.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
+import { compoundOf } from "./compound.ts";
 import { inMemory } from "./in-memory.ts";
+import { pdfOf } from "./pdfs.ts";
 import { colourAt, noise } from "./pictures.ts";
 import { BLUE, GREEN, RED, rawPhoto, REDUCED, tiffOf } from "./tiffs.ts";
 
@@ -129,6 +131,130 @@ describe("an encrypted PDF", () => {
     const end = bytes.subarray(bytes.indexOf("%PDF-1.7") + 8);
     const long = Buffer.concat([bytes.subarray(0, 8), Buffer.alloc(300_000, "\n%"), end]);
     expect(await rulesOf(long, "linkedin")).toBe("password");
+  });
+});
+
+const WRITTEN = new URL("./written/", import.meta.url);
+const written = (name: string) => readFileSync(new URL(name, WRITTEN));
+const stream = (name: string, bytes = Buffer.alloc(0)) => ({ name, bytes });
+
+/** A document of the old Word with one of its flags, which may be that for a password. */
+const wordStream = (flags: number) =>
+  stream(
+    "WordDocument",
+    Buffer.from(`eca5c100000000000000${flags === 0 ? "0000" : "0001"}`, "hex"),
+  );
+
+describe("an Office document", () => {
+  const sealed = [stream("EncryptionInfo"), stream("EncryptedPackage")];
+  const slides = stream("PowerPoint Document");
+  test.each<[string, Buffer, string]>([
+    ["a new one, encrypted", compoundOf(sealed), "password"],
+    ["a new one, encrypted, in another order", compoundOf(sealed.toReversed()), "password"],
+    ["an old text, encrypted", compoundOf([wordStream(1)]), "password"],
+    ["an old text", compoundOf([wordStream(0)]), ""],
+    ["old slides, encrypted", compoundOf([slides, stream("EncryptedSummary")]), "password"],
+    ["old slides", compoundOf([slides]), ""],
+    ["a text of another writer", written("words.doc"), ""],
+    ["slides of another writer", written("slides.ppt"), ""],
+    ["another file in this container", compoundOf([stream("Workbook")]), "type"],
+  ])("is refused for LinkedIn only if it needs a password: %s", async (_what, bytes, rules) => {
+    expect(await rulesOf(bytes, "linkedin")).toBe(rules);
+  });
+
+  test("is of its own type, whatever is embedded in it", async () => {
+    const embedded = { name: "ObjectPool", nodes: [wordStream(1), ...sealed] };
+    const bytes = compoundOf([embedded, slides]);
+    expect(await open(bytes)).toMatchObject({ contentType: "application/vnd.ms-powerpoint" });
+    expect(await rulesOf(bytes, "linkedin")).toBe("");
+  });
+
+  test("is refused by networks without documents for its type", async () => {
+    expect(await rulesOf(compoundOf(sealed), "mastodon")).toBe("type");
+  });
+
+  test("with more slides than LinkedIn takes is refused", async () => {
+    const entry = (name: string) => {
+      const head = Buffer.alloc(46);
+      head.write("PK\x01\x02", "latin1");
+      head.writeUInt16LE(name.length, 28);
+      return Buffer.concat([head, Buffer.from(name)]);
+    };
+    const slidesOf = (count: number) => {
+      const first = Buffer.from("PK\x03\x04 ppt/presentation.xml".padEnd(60, " "), "latin1");
+      const list = Buffer.concat([
+        entry("[Content_Types].xml"),
+        ...Array.from({ length: count }, (_none, index) => entry(`ppt/slides/slide${index}.xml`)),
+        ...Array.from({ length: count }, (_none, index) =>
+          entry(`ppt/slides/_rels/slide${index}.xml.rels`),
+        ),
+      ]);
+      const end = Buffer.alloc(22);
+      end.write("PK\x05\x06", "latin1");
+      end.writeUInt32LE(list.length, 12);
+      end.writeUInt32LE(first.length, 16);
+      return Buffer.concat([first, list, end, Buffer.from("a comment")]);
+    };
+    expect((await open(written("slides.pptx"))).pages).toBe(1);
+    expect(await rulesOf(slidesOf(300), "linkedin")).toBe("");
+    expect(await rulesOf(slidesOf(301), "linkedin")).toBe("pages");
+  });
+});
+
+describe("a PDF's number of pages", () => {
+  test.each<[string, Buffer]>([
+    ["in plain objects", pdfOf(301)],
+    ["in compressed objects", pdfOf(301, { isCompressed: true })],
+    ["in a file that was updated", pdfOf(301, { updates: 3 })],
+    ["behind the header's place", Buffer.concat([Buffer.from("\r\n"), pdfOf(301)])],
+  ])("is found: %s", async (_how, bytes) => {
+    expect((await open(bytes)).pages).toBe(301);
+    const [refused] = await findings(bytes, "linkedin");
+    expect(refused).toMatchObject({
+      rule: "linkedin.media.pages",
+      message: "The document has more than the 300 pages that LinkedIn takes.",
+    });
+    expect(await rulesOf(bytes, "bluesky")).toBe("type");
+  });
+
+  test("of 300 is taken", async () => {
+    expect(await rulesOf(pdfOf(300), "linkedin")).toBe("");
+  });
+
+  test.each(["inkscape.pdf", "words.pdf"])(
+    "is found in a file of another writer: %s",
+    async (name) => {
+      expect((await open(written(name))).pages).toBe(1);
+    },
+  );
+
+  test("is found in an encrypted file that opens without a password", async () => {
+    const encrypted = readFileSync(new URL("128aes-not-needed.pdf", PASSWORDS));
+    expect((await open(encrypted)).pages).toBe(2);
+  });
+
+  test.each<[string, Buffer]>([
+    ["a list that is elsewhere", pdfOf(301, { list: "<< /Type /Pages /Count 9 0 R >>" })],
+    [
+      "a root that leads nowhere",
+      Buffer.from(pdfOf(2).toString("latin1").replace("/Pages 2 0", "/Pages 9 0")),
+    ],
+    ["no table", pdfOf(301).subarray(0, 4_000)],
+    [
+      "tables in a circle",
+      Buffer.from(pdfOf(2).toString("latin1").replace("/Root 1 0 R", "/Prev 0 /Root 1 0 R")),
+    ],
+    [
+      "a table of nonsense",
+      Buffer.from(
+        pdfOf(2, { isCompressed: true }).toString("latin1").replace("/W [1 2 2]", "/W [9 9 9]"),
+        "latin1",
+      ),
+    ],
+  ])("stays unknown, and the file is taken: %s", async (_what, bytes) => {
+    const { pages, contentType } = await open(bytes);
+    expect([pages, contentType]).toEqual([undefined, "application/pdf"]);
+    expect(await rulesOf(bytes, "linkedin")).toBe("");
   });
 });
 

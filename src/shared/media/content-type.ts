@@ -97,12 +97,15 @@ function isTransportStream(bytes: Buffer): boolean {
   );
 }
 
+const TEXT_DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+export const PRESENTATION =
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+
 /** Tells the type of a newer Office document by the names of its parts. The first known name counts. */
 function officeType(bytes: Buffer): string | undefined {
   const [, part] = /(word|ppt)\//.exec(bytes.toString("latin1")) ?? [];
   if (part === undefined) return undefined;
-  const kind = part === "word" ? "wordprocessingml.document" : "presentationml.presentation";
-  return `application/vnd.openxmlformats-officedocument.${kind}`;
+  return part === "word" ? TEXT_DOCUMENT : PRESENTATION;
 }
 
 /** Beginnings that several types share, and functions that tell which type it is. */

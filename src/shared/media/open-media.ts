@@ -17,13 +17,23 @@ import {
   tooLarge,
   versionOf,
 } from "./dialled.ts";
-import { contentTypeOf, PDF, pdfStart, TIFF, UNKNOWN_TYPE, WEB_PAGE } from "./content-type.ts";
+import {
+  contentTypeOf,
+  PDF,
+  pdfStart,
+  PRESENTATION,
+  TIFF,
+  UNKNOWN_TYPE,
+  WEB_PAGE,
+} from "./content-type.ts";
 import { fileNameOf } from "./file-name.ts";
-import { isOldOffice, oldOfficeType } from "./office-type.ts";
+import { isOldOffice, type OldOffice, oldOffice, type ReadRange } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { pdfPages } from "./pdf-pages.ts";
 import { pdfNeedsPassword } from "./pdf-password.ts";
-import { readFacts } from "./read-facts.ts";
+import { readAll, readFacts } from "./read-facts.ts";
+import { slideCount } from "./slide-count.ts";
 import { tiffContent } from "./tiff-content.ts";
 import {
   HeldBytes,
@@ -42,6 +52,8 @@ const HELD_BYTES_MAX = 32 * 1024 * 1024;
 interface Opened {
   readonly sample: Uint8Array;
   readonly bytes: RemoteBytes;
+  /** Whether any part can be read without what comes before it. */
+  readonly isRanged: boolean;
   readonly answer: Pick<OpenedResponse, "headers">;
 }
 
@@ -83,7 +95,8 @@ export async function openMedia(
   try {
     if (size > bytesMax) throw tooLarge(bytesMax);
     if (size === 0) throw unreachable("empty");
-    const contentType = await typeOf({ sample, bytes, answer });
+    const old = await oldOfficeIn({ sample, bytes });
+    const contentType = old?.type ?? (await typeOf({ sample, bytes, answer }));
     const file = { contentType, size };
     const name = fileNameOf(answer.headers["content-disposition"]);
     const facts = await readFacts(readBy, { file, bytes, sample, isThorough, leftMs });
@@ -92,7 +105,7 @@ export async function openMedia(
       size,
       ...facts,
       ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
-      ...((await needsPassword(contentType, opened, bytes)) ? { needsPassword: true } : {}),
+      ...(await documentFacts(contentType, { ...opened, bytes }, { old, owner: readBy.owner })),
       version: bytes.version,
       ...(name === undefined ? {} : { name }),
       read: (first, last) => bytes.read(first, last),
@@ -109,30 +122,59 @@ export async function openMedia(
  * Tells the type of an opened file by its bytes, also by those that are far from the beginning.
  * @throws MediaFailure for a web page instead of the file, and for a body that can't be decoded
  */
-async function typeOf({ sample, bytes, answer }: Opened): Promise<string> {
+async function typeOf({ sample, bytes, answer }: Omit<Opened, "isRanged">): Promise<string> {
   const type = contentTypeOf(sample);
   const read = (first: number, last: number) => bytes.read(first, last);
   if (type === TIFF) return (await tiffContent(sample, bytes.size, read)).rawType ?? type;
   if (type === WEB_PAGE) throw refused("webPage", "the file is a web page");
   if (type !== UNKNOWN_TYPE) return type;
-  if (isOldOffice(sample)) return (await oldOfficeType(sample, bytes.size, read)) ?? type;
   refuseCoded(answer);
   if (isStatedPage(answer) && !sample.subarray(0, TEXT_BYTES).includes(0))
     throw refused("webPage", "its server says that the file is a web page");
   return type;
 }
 
-/** Documents whose ends are read even from a server that sends files from their beginning alone. */
+function oldOfficeIn({
+  sample,
+  bytes,
+}: Pick<Opened, "sample" | "bytes">): Promise<OldOffice | undefined> {
+  const read: ReadRange = (first, last) => bytes.read(first, last);
+  return isOldOffice(sample) ? oldOffice(sample, bytes.size, read) : Promise.resolve(undefined);
+}
+
+/** Documents that are read as a whole from a server that sends files from their beginning alone. */
+const READ_THROUGH_MS_MAX = 10_000;
 const READ_THROUGH_MAX = 8 * 1024 * 1024;
 
-async function needsPassword(
+type DocumentFacts = Pick<MediaFile, "needsPassword" | "pages">;
+
+/** Reads what may speak against a document: that it needs a password, or has too many pages. */
+async function documentFacts(
   contentType: string,
-  { bytes: opened }: Pick<Opened, "bytes">,
-  bytes: RemoteBytes,
-): Promise<boolean> {
-  if (contentType !== PDF) return false;
-  if (opened instanceof StreamedBytes && bytes.size > READ_THROUGH_MAX) return false;
-  return pdfNeedsPassword(bytes.size, (first, last) => bytes.read(first, last));
+  { bytes, isRanged }: Pick<Opened, "bytes" | "isRanged">,
+  { old, owner }: { readonly old: OldOffice | undefined; readonly owner: string },
+): Promise<DocumentFacts> {
+  if (old !== undefined) return old.needsPassword ? { needsPassword: true } : {};
+  if (contentType !== PDF && contentType !== PRESENTATION) return {};
+  const memory = new HeldMemory(owner);
+  try {
+    let read: ReadRange = (first, last) => bytes.read(first, last);
+    if (!isRanged && bytes.size > SAMPLE_BYTES) {
+      if (bytes.size > READ_THROUGH_MAX) return {};
+      memory.take(bytes.size);
+      const whole = await readAll(bytes, performance.now() + READ_THROUGH_MS_MAX);
+      read = (first, last) => Promise.resolve(whole.subarray(first, last + 1));
+    }
+    const isPdf = contentType === PDF;
+    const needsPassword = isPdf && (await pdfNeedsPassword(bytes.size, read));
+    const pages = await (isPdf ? pdfPages : slideCount)(bytes.size, read);
+    return {
+      ...(needsPassword ? { needsPassword } : {}),
+      ...(pages === undefined ? {} : { pages }),
+    };
+  } finally {
+    memory.release();
+  }
 }
 
 /** How many bytes are checked for a zero, which no text in an ASCII-compatible encoding has. */
@@ -199,10 +241,15 @@ async function ranged(
   const known = { size, version: versionOf(answer), mark: markOf(answer) };
   const bytes = new RangedBytes(file, { ...known, sample });
   const wanted = Math.min(size, SAMPLE_BYTES);
-  if (length === wanted) return { sample, bytes, answer };
+  if (length === wanted) return { sample, bytes, answer, isRanged: true };
   const rest = await bytes.read(length, wanted - 1);
   const whole = Buffer.concat([sample, rest]);
-  return { sample: whole, bytes: new RangedBytes(file, { ...known, sample: whole }), answer };
+  return {
+    sample: whole,
+    bytes: new RangedBytes(file, { ...known, sample: whole }),
+    answer,
+    isRanged: true,
+  };
 }
 
 async function streamed(
@@ -222,14 +269,15 @@ async function streamed(
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
   const known = { size, version: versionOf(answer), mark: markOf(answer), sample };
-  return { sample, bytes: new StreamedBytes(file, known), answer };
+  return { sample, bytes: new StreamedBytes(file, known), answer, isRanged: false };
 }
 
 async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory): Promise<Opened> {
   const limit = Math.min(bytesMax, HELD_BYTES_MAX);
   try {
     const { bytes, isWhole } = await takeUpTo(answer, limit, memory);
-    if (isWhole) return { sample: bytes, bytes: new HeldBytes(bytes, memory), answer };
+    if (isWhole)
+      return { sample: bytes, bytes: new HeldBytes(bytes, memory), answer, isRanged: true };
     const value = HELD_BYTES_MAX / 1024 / 1024;
     throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLarge(limit);
   } catch (error) {

@@ -42,9 +42,17 @@ export async function probeMedia(
   const { leftMs } = hurried;
   const file = await openMedia(hurried, url, { bytesMax, readBy, isThorough: true, leftMs });
   try {
-    const { contentType, size, width, height, durationSeconds, image, needsPassword } = file;
-    const facts = { contentType, size, width, height, durationSeconds, image };
-    return needsPassword === true ? { ...facts, needsPassword } : facts;
+    const { contentType, size, width, height, durationSeconds, image, needsPassword, pages } = file;
+    return {
+      contentType,
+      size,
+      width,
+      height,
+      durationSeconds,
+      image,
+      ...(needsPassword === undefined ? {} : { needsPassword }),
+      ...(pages === undefined ? {} : { pages }),
+    };
   } finally {
     await file.close();
   }

@@ -24,7 +24,10 @@ export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
   );
 }
 
-type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds" | "needsPassword">;
+type Facts = Pick<
+  MediaFacts,
+  "contentType" | "size" | "durationSeconds" | "needsPassword" | "pages"
+>;
 
 /**
  * Returns why a network doesn't accept a file, as far as type, size and duration tell. Undefined if they don't speak
@@ -48,20 +51,23 @@ function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
 }
 
 function fileRefusal(file: Facts, target: FileTarget) {
-  const { contentType, size, durationSeconds, needsPassword = false } = file;
+  const { contentType, size, durationSeconds, needsPassword = false, pages = 0 } = file;
   const { types, bytesMax = Infinity, secondsMin = 0, secondsMax = Infinity } = target;
-  if (types?.includes(contentType) === false) return "type";
+  const { pagesMax = Infinity } = target;
+  // Which type a document is can't be known if all of it is encrypted.
   if (needsPassword) return "password";
+  if (types?.includes(contentType) === false) return "type";
   if (size > bytesMax) return "size";
+  if (pages > pagesMax) return "pages";
   if (durationSeconds === null) return undefined;
   // Networks count whole seconds, so a video of 10 minutes may be a few frames longer.
   const isOutside = durationSeconds < secondsMin || Math.floor(durationSeconds) > secondsMax;
   return isOutside ? "duration" : undefined;
 }
 
-function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
+function noteOfFile({ contentType, size, durationSeconds, pages }: Facts): string {
   const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
-  return `${contentType}, ${size} bytes${seconds}`;
+  return `${contentType}, ${size} bytes${seconds}${pages === undefined ? "" : `, ${pages} pages`}`;
 }
 
 /**
@@ -172,6 +178,10 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   password: refusal(
     "The document can't be opened without a password.",
     "Save it without a password, and use that file.",
+  ),
+  pages: refusal(
+    "The document has more pages than the network takes.",
+    "Use a shorter document, or publish it in parts.",
   ),
   webPage: refusal(
     "The address is that of a web page, not of the file.",

@@ -23,6 +23,8 @@ export interface MediaFacts {
   readonly isMoving?: boolean;
   /** Whether it is a document that nobody can open without a password. The default is no. */
   readonly needsPassword?: boolean;
+  /** Number of pages or slides of a document, if it is known without reading the whole file. */
+  readonly pages?: number;
 }
 
 /** A customer's media file, opened but not downloaded. Its bytes are fetched piece by piece when they are read. */
@@ -59,6 +61,7 @@ export type MediaReason =
   | "raw"
   | "imageType"
   | "password"
+  | "pages"
   | "webPage"
   | "address"
   | "ratio"
@@ -102,6 +105,7 @@ export interface FileTarget {
   readonly bytesMax?: number;
   readonly secondsMin?: number;
   readonly secondsMax?: number;
+  readonly pagesMax?: number;
 }
 
 /** The media files that a network accepts, as data. It accepts none of a kind that is absent. */

@@ -9,6 +9,7 @@ type RuleUnit =
   | "files"
   | "pixels"
   | "frames"
+  | "pages"
   | "hashtags"
   | "mentions";
 

@@ -23,6 +23,7 @@ interface Facts {
 const { error, warning } = ruleRows<Facts>();
 const FILES_MAX = 20;
 const FRAMES_MAX = 250;
+const PAGES_MAX = 300;
 const PIXELS_MAX = 36_152_319;
 const ALT_TEXT_MAX = 4086;
 
@@ -71,6 +72,12 @@ export const rules = {
     unit: "frames",
     message: "A GIF has more than the {limit} frames that LinkedIn takes.",
     remediation: "Shorten the animation.",
+  }),
+  "linkedin.media.pages": error("media_rejected", {
+    limit: PAGES_MAX,
+    unit: "pages",
+    message: "The document has more than the {limit} pages that LinkedIn takes.",
+    remediation: "Use a shorter document, or publish it in parts.",
   }),
   "linkedin.media.pixels": error("media_rejected", {
     limit: PIXELS_MAX,
@@ -219,7 +226,7 @@ export const TARGETS = {
   },
   video: { types: ["video/mp4"], bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },
   // …/shares/documents-api
-  document: { types: DOCUMENT_TYPES, bytesMax: 100_000_000 },
+  document: { types: DOCUMENT_TYPES, bytesMax: 100_000_000, pagesMax: PAGES_MAX },
 } as const satisfies MediaTargets;
 
 export function media(): MediaTargets {
