@@ -131,7 +131,7 @@ export const authRoutes = [
     operationId: "confirmTotp",
     summary: "Switch TOTP on with the app's first code.",
     description:
-      "Only this answer contains the ten recovery codes. Each can be used once instead of a code.",
+      "Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them.",
     access: sessionOnly,
     body: ConfirmTotpBody,
     response: recoveryCodes,

@@ -62,7 +62,7 @@ export const webhookRoutes = [
     operationId: "createWebhook",
     summary: "Register a webhook endpoint. Only this answer contains its secret.",
     description:
-      "Costs 5 tokens. An application can have up to 20. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
+      "Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>

@@ -134,6 +134,23 @@ describe("a refused request is told in whole sentences what each field has to be
     ]);
   });
 
+  test.each([
+    ["emoji", "\u{1f600}", 121, 121],
+    [
+      "families, each of three joined emoji",
+      "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+      60,
+      300,
+    ],
+    ["letters", "x", 121, 121],
+  ])("counts characters as the limit does: %s", async (_name, character, count, characters) => {
+    const title = character.repeat(count);
+    expect(await told("POST", "v1/profiles", { title: "\u{1f600}".repeat(120) })).toBe(undefined);
+    expect(await told("POST", "v1/profiles", { title })).toEqual([
+      `"title" must have 1 to 120 characters, not ${characters}.`,
+    ]);
+  });
+
   test("the first in the error's own message, with the number of the others", async () => {
     const refusal = await refusalOf(routeOf(...POSTS), { text: 5, platforms: [], colour: 1 });
     expect(refusal?.message).toBe(

@@ -121,6 +121,15 @@ test.each(MARKDOWN)(
   },
 );
 
+test("pages that say what readers need say it for Windows, too", () => {
+  const asking = MARKDOWN.filter((path) =>
+    /\bYou need .*\bNode\b/.test(readFileSync(path, "utf8")),
+  );
+  expect(asking).toContain("README.md");
+  const silent = asking.filter((path) => !readFileSync(path, "utf8").includes("Windows"));
+  expect(silent).toEqual([]);
+});
+
 test("links lead from the README to every page", () => {
   const found = new Set(["README.md"]);
   for (const file of found)

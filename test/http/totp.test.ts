@@ -278,6 +278,18 @@ describe("logging in with TOTP on", () => {
   });
 });
 
+test("switching TOTP on and off ends no session, and logging out does", async () => {
+  const { session, email } = await aPlatform(relay, { tokens: 0 });
+  const other = dataOf(await logIn(email)).token as string;
+  const reads = async () => outcomeOf(await relay.call("GET", "/v1/users", { session: other }));
+  const app = await enabledTotp(relay, session);
+  expect(await reads()).toBe("200");
+  expect(outcomeOf(await remove(session, { code: app.code() }))).toBe("204");
+  expect(await reads()).toBe("200");
+  await relay.call("POST", "/v1/auth/logout", { session });
+  expect(await reads()).toBe("401 session_expired");
+});
+
 describe("switching TOTP off", () => {
   test("takes the password and a code; then neither codes nor recovery codes mean anything", async () => {
     const platform = await aGuardedPlatform();

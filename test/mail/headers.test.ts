@@ -72,6 +72,20 @@ const HEADERS = [
 /** Of mails that a reader can end. */
 const OPTIONAL = ["list-unsubscribe", "list-unsubscribe-post"];
 
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
+
+/** Returns what a reader sees of a page. */
+const textOf = (page: string): string =>
+  page
+    .replace(/^.*<body[^>]*>/s, "")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/&(?:#(\d+)|(\w+));/g, (entity, code: string | undefined, name: string) =>
+      code === undefined ? (ENTITIES[name] ?? entity) : String.fromCodePoint(Number(code)),
+    );
+
+/** Returns as much as a list of mails shows. */
+const beginningOf = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 60);
+
 describe.each(KINDS)("a mail of the kind %s", (kind) => {
   test.each(LOCALES)("a mail in %s has its own headers alone", async (locale) => {
     for (const attack of ATTACKS) {
@@ -88,6 +102,18 @@ describe.each(KINDS)("a mail of the kind %s", (kind) => {
       expect(html).not.toMatch(/<script|<b |onclick="x"/);
     }
   });
+
+  test.each(LOCALES)(
+    "a mail in %s begins in HTML as in plain text, and not with its subject, which lists show beside it",
+    async (locale) => {
+      await send(kind, locale, "Example");
+      const { subject = "", text = "", html } = await simpleParser(server.taken[0] ?? "");
+      const begin = beginningOf(text);
+      expect(beginningOf(textOf(html || ""))).toBe(begin);
+      expect(begin).not.toBe(beginningOf(subject));
+      expect(begin).toMatch(/^\p{L}|^"|^«|^„|^“/u);
+    },
+  );
 });
 
 test("mails of one kind to one reader belong to no conversation, and ask for no automatic answer", async () => {

@@ -98,7 +98,7 @@ describe("a delivery", () => {
     const [got] = receiver.received(endpoint.path);
     expect(receiver.received(endpoint.path)).toHaveLength(1);
     expect(got?.headers).toMatchObject({
-      "content-type": "application/json; charset=utf-8",
+      "content-type": "application/json",
       "user-agent": expect.stringMatching(/^Social-Restapi-Webhooks/),
       "x-social-restapi-event": "connection.linked",
       "x-social-restapi-delivery": delivery.id,
@@ -120,6 +120,19 @@ describe("a delivery", () => {
       lastSuccessAt: delivery.deliveredAt,
       lastFailureAt: null,
     });
+  });
+
+  test("an address that is registered twice gets each event from both endpoints, signed with the secret of each", async () => {
+    const first = await anEndpoint(relay, receiver);
+    const url = receiver.url(first.path);
+    const second = await anEndpoint(relay, receiver, first.application, { url });
+    await happen(relay, first.application);
+    await relay.drain();
+    const got = receiver.received(first.path);
+    expect(got).toHaveLength(2);
+    expect(new Set(got.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    for (const { secret } of [first, second])
+      expect(got.filter((delivery) => verify(delivery, secret))).toHaveLength(1);
   });
 
   test("a retry sends the same body, signed again with its own time", async () => {

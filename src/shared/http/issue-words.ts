@@ -111,7 +111,8 @@ function typeWords({ input }: Raw, json: JsonSchema): string {
 
 function sizeWords({ input }: Raw, json: JsonSchema): string {
   if (typeof input === "number") return `must be ${expected(json)}, not ${String(input)}`;
-  const length = typeof input === "string" || Array.isArray(input) ? input.length : 0;
+  // Characters as the limits count them, which are those of JSON Schema.
+  const length = typeof input === "string" || Array.isArray(input) ? Array.from(input).length : 0;
   return `must have ${range(json) ?? "another length"}, not ${number(length)}`;
 }
 

@@ -37,6 +37,7 @@ function textPart({ lines, items, button, footer, off }: Letter): string {
   return `${[first, ...list, ...link, ...rest, `-- \n${[...footer, ...under].join("\n")}`].join("\n\n")}\n`;
 }
 
+/** Has no heading: lists of mails show the subject and the beginning of the text, which would be the subject again. */
 function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter): string {
   const [first = "", ...rest] = lines;
   const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
@@ -52,7 +53,6 @@ function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter
       </head>
       <body style="margin:0;padding:24px 16px;overflow-wrap:anywhere;${new Markup(FONT)}">
         <div style="max-width:560px;margin:0 auto">
-          <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">${subject}</h1>
           ${paragraph(first)}
           ${
             items.length > 0 &&

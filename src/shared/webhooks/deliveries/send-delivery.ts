@@ -112,7 +112,8 @@ export async function sendDelivery(
       method: "POST",
       url: endpoint.url,
       headers: {
-        "content-type": "application/json; charset=utf-8",
+        // Without a charset, which JSON does not have (RFC 8259, 11), because some receivers compare the whole value.
+        "content-type": "application/json",
         "user-agent": USER_AGENT,
         "x-social-restapi-event": event.type,
         "x-social-restapi-delivery": delivery.id,
