@@ -220,8 +220,8 @@ const OFFER_MAX = 4_000;
 
 /** Reports whether an answer to EHLO offers to log in by PLAIN and by LOGIN. */
 function offersBoth(answer: string): boolean {
-  const [, methods = ""] = /^250[ -]AUTH[ =](.{1,200})$/im.exec(answer.slice(0, OFFER_MAX)) ?? [];
-  const offered = methods.toUpperCase().split(" ");
+  const lines = answer.slice(0, OFFER_MAX).toUpperCase().split(/\r?\n/);
+  const offered = lines.find((line) => /^250[ -]AUTH[ =]/.test(line))?.split(/[ =]/) ?? [];
   return ["PLAIN", "LOGIN"].every((method) => offered.includes(method));
 }
 
