@@ -1,5 +1,16 @@
 import { findPublicAnswer } from "./public-answers.ts";
 
+/** An answer that the caller of a switch wrote out. */
+export interface GivenAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Whether the call has its effect first. */
+  readonly isAfter: boolean;
+  /** Only calls that have this in their address or body are answered so. */
+  readonly contains?: string | undefined;
+}
+
 /** What a request is to suffer, from magic words in its text and from switched-on faults. */
 export interface Plan {
   readonly delayMs: number;
@@ -15,6 +26,7 @@ export interface Plan {
   readonly processing: number | undefined;
   /** Name of a public answer. */
   readonly answer: string | undefined;
+  readonly given: GivenAnswer | undefined;
 }
 
 export const NO_FAULTS: Plan = {
@@ -25,14 +37,15 @@ export const NO_FAULTS: Plan = {
   failure: undefined,
   processing: undefined,
   answer: undefined,
+  given: undefined,
 };
 
 export interface FaultSwitch {
   readonly network: string;
   /** Name of a route, or `*`. */
   readonly route: string;
-  /** A magic word without its brackets. */
-  readonly fault: string;
+  /** A magic word without its brackets, or an answer in full. */
+  readonly fault: string | GivenAnswer;
   /** Hits the calls of this account alone. */
   readonly account?: string | undefined;
   times: number;
@@ -221,6 +234,8 @@ interface Target {
   /** Makes the attempts at one post countable. */
   readonly who: string;
   readonly account: string;
+  /** The call's address and body. */
+  readonly sent: () => string;
 }
 
 function wordsOf(text = ""): (Fault & { readonly word: string })[] {
@@ -233,7 +248,7 @@ export class FaultBook {
 
   /** Hits the next `times` requests to the route, whatever they say. Throws when the fault is no magic word. */
   switchOn(fault: FaultSwitch): void {
-    if (!isFault(fault.network, fault.fault))
+    if (typeof fault.fault === "string" && !isFault(fault.network, fault.fault))
       throw new Error(`"${fault.fault}" is no fault of the sandbox`);
     if (this.#switches.length >= SWITCHES_MAX) throw new Error("too many faults are switched on");
     this.#switches.push({ ...fault });
@@ -280,8 +295,11 @@ export class FaultBook {
     for (const fault of this.#switches) {
       if (fault.network !== target.network || !["*", target.route].includes(fault.route)) continue;
       if ((fault.account ?? target.account) !== target.account) continue;
+      if (typeof fault.fault === "string") plan = applied(plan, parseFault(fault.fault));
+      else if (target.sent().includes(fault.fault.contains ?? ""))
+        plan = { ...plan, given: fault.fault };
+      else continue;
       fault.times -= 1;
-      plan = applied(plan, parseFault(fault.fault));
     }
     this.#switches = this.#switches.filter(({ times }) => times > 0);
     return plan;

@@ -1,6 +1,6 @@
-import { Refusal, empty, htmlPage, json, readObject } from "./exchange.ts";
+import { Refusal, empty, htmlPage, isObject, json, readObject } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import type { FaultBook } from "./faults.ts";
+import type { FaultBook, GivenAnswer } from "./faults.ts";
 import { sniffType } from "./file-type.ts";
 import { frontPage } from "./front-page.ts";
 import type { PublishedPost, SandboxNetwork, Site } from "./network.ts";
@@ -54,6 +54,28 @@ function switched(run: () => unknown): Answer {
   }
 }
 
+/** An answer as a program writes it out: the body is text, or JSON of any kind. */
+function readAnswer(given: unknown): GivenAnswer {
+  if (!isObject(given)) throw new Error('"answer" is an object');
+  const { status, headers = {}, body = "", isAfter = false, contains } = given;
+  if (typeof status !== "number" || !Number.isInteger(status) || status < 200 || status > 599)
+    throw new Error('"answer.status" is a whole number from 200 to 599');
+  if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string"))
+    throw new Error('"answer.headers" has texts alone');
+  if (typeof isAfter !== "boolean") throw new Error('"answer.isAfter" is true or false');
+  if (contains !== undefined && typeof contains !== "string")
+    throw new Error('"answer.contains" is a text');
+  const isText = typeof body === "string";
+  const usual = isText ? htmlPage(status, body) : json(status, body);
+  return {
+    status,
+    headers: { ...usual.headers, ...(headers as Record<string, string>) },
+    body: isText ? body : JSON.stringify(body),
+    isAfter,
+    contains,
+  };
+}
+
 function switchFault(workings: Workings, exchange: Exchange): Answer {
   const given = input(exchange);
   return switched(() => {
@@ -72,7 +94,9 @@ function switchFault(workings: Workings, exchange: Exchange): Answer {
     if (route !== "*" && !names.includes(route))
       throw new Error(`"${route}" is no route of ${network}: ${names.join(", ")}`);
     const account = given["account"] === undefined ? undefined : text(given, "account");
-    workings.faults.switchOn({ network, route, fault: text(given, "fault"), account, times });
+    const { answer } = given;
+    const fault = answer === undefined ? text(given, "fault") : readAnswer(answer);
+    workings.faults.switchOn({ network, route, fault, account, times });
     return workings.faults.switches();
   });
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { BlobStore } from "./blob-store.ts";
 import { json } from "./exchange.ts";
 import { FaultBook } from "./faults.ts";
+import type { GivenAnswer } from "./faults.ts";
 import { linkSite } from "./links.ts";
 import { Mailbox } from "./mailbox.ts";
 import type { PublishedPost, SandboxNetwork, Site, Surroundings } from "./network.ts";
@@ -47,8 +48,8 @@ export interface Sandbox {
   posts(network?: keyof Networks): readonly PublishedPost[];
   /** The last requests, oldest first. */
   requests(): readonly LoggedRequest[];
-  /** Lets the next calls of a route suffer a fault (a magic word without its brackets); route `*` is any. */
-  fault(network: keyof Networks, route: string, fault: string, times?: number): void;
+  /** Lets the next calls of a route suffer a fault (a magic word without its brackets, or any answer); route `*` is any. */
+  fault(network: keyof Networks, route: string, fault: string | GivenAnswer, times?: number): void;
   clearFaults(): void;
   /** Puts the sandbox's clock forward. */
   advance(milliseconds: number): void;

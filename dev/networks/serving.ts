@@ -101,7 +101,8 @@ async function suffer(
   if (plan.delayMs > 0) await wait(plan.delayMs, undefined, { ref: false });
   if (plan.before === "drop") return { kind: "drop", note: "cut before the effect" };
   if (plan.before === "html") return answerFate(htmlPage(502, BAD_GATEWAY), "before the effect");
-  const { failure } = plan;
+  const { failure, given } = plan;
+  if (given?.isAfter === false) return answerFate(given, "a given answer");
   if (failure !== undefined && match.route.playsFailures?.includes(failure) !== true)
     return answerFate(network.failure(failure, exchange), `played ${failure}`);
   const effect = () => run(match, exchange, plan);
@@ -114,6 +115,7 @@ async function suffer(
   if (plan.after === "html") return answerFate(htmlPage(502, BAD_GATEWAY), "after the effect");
   if (plan.refusalAfter !== undefined)
     return answerFate(network.failure(plan.refusalAfter, exchange), "refused after the effect");
+  if (given !== undefined) return answerFate(given, "a given answer, after the effect");
   return answerFate(answer, known === undefined ? null : `answered ${known.name}`);
 }
 
@@ -121,8 +123,11 @@ async function fateOf(served: Served, match: Match, exchange: Exchange): Promise
   const { site, route } = match;
   if (!isNetwork(site)) return answerFate(await run(match, exchange, NO_FAULTS));
   const account = site.accountOf(exchange);
+  const { host, path, query, body } = exchange;
+  const who = `${host} ${account}`;
+  const sent = () => `${path}?${query.toString()}\n${body.toString()}`;
   const plan = served.faults.plan(
-    { network: site.name, route: route.name, who: `${exchange.host} ${account}`, account },
+    { network: site.name, route: route.name, who, account, sent },
     await route.magic?.(exchange),
     route.about?.(exchange),
   );
