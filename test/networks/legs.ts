@@ -43,7 +43,7 @@ export function checkingRefusals({ calls: { publish } }: Network) {
       if (pollAfterSeconds === undefined) return outcome;
       const { kind, failure: said } = outcome;
       const at = tools.now().toISOString();
-      stored = { kind, failure: bounded(said), at, isRepeat: !leg.isUnpublished };
+      stored = { kind, failure: bounded(said), at, isRepeat: !leg.isUnpublished, remote: null };
       const failure = { ...said, code: "outcome_unknown" } as const;
       return { kind: "unknown", failure, pollAfterSeconds };
     },

@@ -142,6 +142,7 @@ const call: fc.Arbitrary<Call> = fc.record({
         .map(bounded<LegFailure>),
       at: time,
       isRepeat: fc.boolean(),
+      remote: fc.option(json.map(bounded), { nil: null }),
     }),
     { nil: null },
   ),

@@ -57,6 +57,8 @@ export interface CallRefusal {
   readonly at: string;
   /** Whether the outcome of an earlier call is unknown too. The refusal says nothing about that one. */
   readonly isRepeat: boolean;
+  /** What to prepare again from, once it is known that the call had no effect: the network refused what was prepared. */
+  readonly remote: Bounded<NetworkData> | null;
 }
 
 /** A visible call, as its leg stores it. */
@@ -160,11 +162,15 @@ export function sentCall(call: Call, now: Date): Call {
 /** Returns a marked call that the network has refused, which may be untrue. */
 export function refusedCall(
   call: Call,
-  { kind, failure }: Pick<CallRefusal, "kind"> & { readonly failure: LegFailure },
+  {
+    kind,
+    failure,
+    remote,
+  }: Pick<CallRefusal, "kind" | "remote"> & { readonly failure: LegFailure },
   { now, isRepeat }: { readonly now: Date; readonly isRepeat: boolean },
 ): Call {
-  const refusal = { kind, failure: boundedFailure(failure), at: now.toISOString(), isRepeat };
-  return { ...call, refusal };
+  const at = now.toISOString();
+  return { ...call, refusal: { kind, failure: boundedFailure(failure), at, isRepeat, remote } };
 }
 
 /** Returns a marked call that was certainly not made. What was known and permitted before still is. */

@@ -62,6 +62,7 @@ const refusalForm = shape(
       failure: z.looseObject({ code: z.string(), networkCode: z.string().nullable() }),
       at: z.string(),
       isRepeat: z.boolean().default(false),
+      remote: fieldsForm().nullable().default(null),
     }) as unknown as z.ZodType<CallRefusal>,
 );
 

@@ -1,6 +1,7 @@
 import { blamed, freshCredentials } from "../../connections/connections.ts";
-import type { Outcome } from "../../networks/contract/outcome.ts";
-import { TOO_LARGE } from "../../networks/contract/bounded.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
+import type { LegFailure, Outcome } from "../../networks/contract/outcome.ts";
+import { isStorable, TOO_LARGE } from "../../networks/contract/bounded.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import {
   absentCall,
@@ -87,7 +88,9 @@ async function findEarlier(work: CallWork): Promise<Step> {
     case "done":
       return { kind: "end", work, end: found };
     case "absent":
-      return goOnIfRetriesLeft(known, found.failure);
+      return refusal?.remote && found.failure
+        ? beginAgain(known, refusal.remote, found.failure, goOnIfRetriesLeft)
+        : goOnIfRetriesLeft(known, found.failure);
     case "repeatable":
       return goOnIfRetriesLeft(kind.isIdempotent ? known : work);
     case "not_yet": {
@@ -165,7 +168,9 @@ async function perform(work: CallWork): Promise<Step> {
 async function checkRefusal(work: CallWork, refusal: Refusal): Promise<Step> {
   const { kind, failure } = refusal;
   const made = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
-  const noted = withCallOf(work, (call) => refusedCall(call, refusal, made));
+  const isAgain = kind === "prepare_again" && isStorable(refusal.remote);
+  const remote = isAgain ? refusal.remote : null;
+  const noted = withCallOf(work, (call) => refusedCall(call, { kind, failure, remote }, made));
   const call = work.kind.bind(noted);
   const found = call.canTell ? await call.find() : ({ kind: "unknowable" } as const);
   if (found.kind === "done") return { kind: "end", work: noted, end: found };
@@ -185,15 +190,25 @@ async function takeRefusal(marked: CallWork, refusal: Refusal): Promise<Step> {
   if (refusal.kind === "rejected") return refused(work, failure);
   if (refusal.kind === "try_later") return tryLater(work, refusal);
   const { remote, pollAfterSeconds: retryAfterSeconds } = refusal;
+  return beginAgain(work, remote, failure, (again) =>
+    tryLater(again, { failure, retryAfterSeconds }),
+  );
+}
+
+/** Gives up what was prepared, which the network has refused. */
+async function beginAgain(
+  work: CallWork,
+  remote: NetworkData,
+  failure: LegFailure,
+  next: (again: CallWork, failure: LegFailure) => Step,
+): Promise<Step> {
   await returnUnusedQuota(work, remote);
   // The check accepted what the network refused, so our rule differs from the network's.
   const { rule: fact } = failure;
   if (fact !== undefined)
     work.run.services.log.warn("network.fact_doubtful", { network: work.network.name, fact });
   const again = withRemote(work, remote);
-  return again === undefined
-    ? tryLater(work, { failure: TOO_LARGE })
-    : tryLater(again, { failure, retryAfterSeconds });
+  return again === undefined ? tryLater(work, { failure: TOO_LARGE }) : next(again, failure);
 }
 
 function logSent({ run: { services }, leg }: LegWork): void {
