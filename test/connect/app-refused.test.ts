@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Browser, locationOf, readable } from "./browser.ts";
+import { Browser, decide, locationOf, readable } from "./browser.ts";
 import { anOwner, openWorld } from "./world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { forFile } from "../setup/for-file.ts";
@@ -11,13 +11,17 @@ const reports = () => world.relay.logLines.filter((line) => line.includes(REPORT
 
 /** Opens the page of a new customer, and goes to the network's own. */
 async function leave(network: "instagram" | "linkedin") {
+  const { browser, page } = await open(network);
+  return { browser, authorize: locationOf(await browser.submit(page, network, {})) };
+}
+
+async function open(network: "instagram" | "linkedin" | "bluesky") {
   const owner = await anOwner(world);
   const path = `/v1/profiles/${owner.profileId}/connect/sessions`;
   const call = { key: owner.key, body: { platforms: [network] } };
   const session = await world.relay.call("POST", path, call);
   const browser = new Browser(world);
-  const page = await browser.get(session.body.data.connectUrl as string);
-  return { browser, authorize: locationOf(await browser.submit(page, network, {})) };
+  return { browser, page: await browser.get(session.body.data.connectUrl as string) };
 }
 
 test("an app that takes its testers' accounts alone is told to the person and to the operator", async () => {
@@ -30,6 +34,47 @@ test("an app that takes its testers' accounts alone is told to the person and to
   expect(text).toContain("Please tell that service.");
   expect(text).not.toContain("is not answering");
   expect(reports()).toBe(1);
+});
+
+const said = (status: number, body: unknown) => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+  isAfter: false,
+});
+
+test("a permission that LinkedIn's page lets nobody leave out is the app's when it is missing", async () => {
+  const before = reports();
+  const message = "Not enough permissions to access: userinfo.GET.NO_VERSION";
+  const body = { status: 403, serviceErrorCode: 100, code: "ACCESS_DENIED", message };
+  world.sandbox.fault("linkedin", "userinfo", said(403, body));
+  const { browser, authorize } = await leave("linkedin");
+  const back = await browser.get(await decide(authorize, "allow"));
+  const text = readable((await browser.follow(back)).body);
+  expect(text).toContain("Please tell that service.");
+  expect(text).not.toContain("leave everything selected");
+  expect(reports()).toBe(before + 1);
+});
+
+test("client documents that Bluesky does not take are told to the person and to the operator", async () => {
+  const before = reports();
+  const error_description = "Failed to fetch client information due to an internal error";
+  const body = { error: "invalid_client_metadata", error_description };
+  world.sandbox.fault("bluesky", "par", said(400, body), 10);
+  const { browser, page } = await open("bluesky");
+  const answer = await browser.submit(page, "bluesky", { identifier: "demo.bsky.social" });
+  world.sandbox.clearFaults();
+  expect(readable(answer.body)).toContain("Please tell that service.");
+  expect(reports()).toBe(before + 1);
+});
+
+test("a server that is set up wrongly is one for its administrator", async () => {
+  const body = { error: "invalid_dpop_proof", error_description: "DPoP htu mismatch" };
+  world.sandbox.fault("bluesky", "par", said(400, body), 10);
+  const { browser, page } = await open("bluesky");
+  const answer = await browser.submit(page, "bluesky", { identifier: "demo.bsky.social" });
+  world.sandbox.clearFaults();
+  expect(readable(answer.body)).toContain("ask the server’s administrator");
 });
 
 test("an error of our app in the browser's address is told to the person alone, because anybody can write it", async () => {

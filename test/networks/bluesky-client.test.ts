@@ -1,5 +1,6 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { problemOf } from "../../src/shared/networks/bluesky/oauth-client.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { startRelay } from "../setup/relay.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -116,5 +117,22 @@ describe("the setting of the key", () => {
     expect(parse("", "http://relay.internal/api")).toBeUndefined();
     expect(parse("", "http://localhost:7071/api")).toMatchObject({ secret: "" });
     expect(parse(key)).toMatchObject({ id: BASE });
+  });
+});
+
+describe("a server that does not take our client's documents", () => {
+  const refusal = Object.assign(new Error("refused"), {
+    payload: {},
+    status: 400,
+    error: "invalid_client_metadata",
+  });
+
+  test.each([
+    ["Bluesky's own", "https://bsky.social", undefined],
+    ["somebody's", "https://pds.example", true],
+  ])("is told to operators as %s", (_whose, origin, isUnproven) => {
+    const problem = problemOf(refusal, { origin });
+    expect(problem.code).toBe("service_refused");
+    expect(problem.isUnproven).toBe(isUnproven);
   });
 });

@@ -16,6 +16,7 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { visitLimits } from "../connect-session.ts";
+import { logFailedLink } from "./failed-link.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { OpenVisit } from "./visit.ts";
@@ -46,9 +47,9 @@ export async function startOAuth(
   const given = { redirectUri, state, codeChallenge };
   const started = boundedRedirect(await link.start(form, given, tools));
   if (started.kind === "failed") {
-    const { code, note } = started;
-    services.log.info("an authorisation was not started", { network, code, note });
-    return { problem: code };
+    const where = { network, session: visit.session.id };
+    logFailedLink(services, "an authorisation was not started", where, started);
+    return { problem: started.code };
   }
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
   const hasCallback = started.server !== undefined;

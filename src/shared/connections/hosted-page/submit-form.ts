@@ -13,6 +13,7 @@ import { findChoice, takeChoice } from "./choice.ts";
 import { linkedIds, sessionStatus, visitLimits, visitorsOf } from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
+import { logFailedLink } from "./failed-link.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import { WAY_FIELD, wayOf, waysIn, type WayIn } from "./form.ts";
@@ -189,17 +190,9 @@ export async function settleLink(
 ): Promise<BrowserAnswer | Trouble> {
   const { session, token } = visit;
   if (outcome.kind === "failed") {
-    const { code, note, field, isUnproven } = outcome;
-    services.log.info("an account was not linked", {
-      network: network.name,
-      session: session.id,
-      code,
-      note,
-    });
-    const isLimit = code === "service_limited";
-    if (isLimit || (code === "service_refused" && isUnproven !== true))
-      services.log.error("a network refuses the app", { network: network.name, note, isLimit });
-    return { problem: code, field };
+    const where = { network: network.name, session: session.id };
+    logFailedLink(services, "an account was not linked", where, outcome);
+    return { problem: outcome.code, field: outcome.field };
   }
   const { requestId, ip } = request;
   const { linked } = outcome;

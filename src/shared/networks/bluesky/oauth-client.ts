@@ -10,7 +10,8 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { clientMetadata, hasDocuments, loopbackMetadata } from "./client-documents.ts";
 import { type OAuthSessionData, readOAuthSession } from "./state.ts";
 import { dpopNonces } from "./account-call.ts";
-import { resolveHandle } from "./identity.ts";
+import { LOGIN_HOST, resolveHandle } from "./identity.ts";
+import { CLIENT_ERRORS } from "../contract/oauth.ts";
 import { type HttpRequest, HttpFailure } from "../../runtime/http-call.ts";
 
 /**
@@ -33,6 +34,7 @@ type OAuthErrorCode = Extract<
   | "instance_unsupported"
   | "network_unavailable"
   | "rate_limited"
+  | "service_refused"
 >;
 
 /** Why a step failed. `networkCode` is the server's own word for it. */
@@ -40,6 +42,8 @@ export interface OAuthProblem {
   readonly code: OAuthErrorCode;
   readonly networkCode: string | null;
   readonly note: string;
+  /** Whether the server that refused our client is one that anybody may run, so that no operator is called. */
+  readonly isUnproven?: true;
 }
 
 export async function openClient(
@@ -109,9 +113,10 @@ export function problemOf(error: unknown, trace: Trace): OAuthProblem {
   const chain = causesOf(error);
   const note = chain.map(({ message }) => message).join(": ");
   const answered = chain.map(readAnswer).find((found) => found !== undefined);
-  return answered === undefined
-    ? { code: trace.code ?? "instance_unsupported", networkCode: null, note }
-    : { ...answered, note };
+  if (answered === undefined)
+    return { code: trace.code ?? "instance_unsupported", networkCode: null, note };
+  const isForeign = answered.code === "service_refused" && trace.origin !== LOGIN_HOST;
+  return { ...answered, note, ...(isForeign ? { isUnproven: true } : {}) };
 }
 
 const CAUSES_MAX = 6;
@@ -134,9 +139,20 @@ function readAnswer(error: Error): Omit<OAuthProblem, "note"> | undefined {
   if (!("payload" in error) || !("status" in error) || typeof error.status !== "number") return;
   const networkCode = "error" in error && typeof error.error === "string" ? error.error : null;
   if (error.status === 429) return { code: "rate_limited", networkCode };
+  if (OF_OUR_CLIENT.includes(networkCode ?? "")) return { code: "service_refused", networkCode };
   const code = error.status >= 500 ? "network_unavailable" : "instance_unsupported";
   return { code, networkCode };
 }
+
+/**
+ * What a server says of our client's documents: it does not take them, or it could not read them, for one
+ * (https://github.com/bluesky-social/atproto/issues/3096).
+ */
+const OF_OUR_CLIENT: readonly string[] = [
+  ...CLIENT_ERRORS,
+  "invalid_client_metadata",
+  "invalid_redirect_uri",
+];
 
 const BYTES_MAX = 256 * 1024;
 /** Addresses of DID documents, in the directory and on a domain. */
@@ -148,6 +164,8 @@ export interface Trace {
   code?: OAuthErrorCode;
   /** DID of the account that was typed. */
   did?: string;
+  /** Of the server that was called last. */
+  origin?: string;
 }
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -157,6 +175,7 @@ function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const body = new Uint8Array(await request.arrayBuffer());
+    trace.origin = new URL(request.url).origin;
     try {
       const answer = await tools.http({
         // Safe: the library calls with the protocol's methods alone.

@@ -74,11 +74,15 @@ export async function start(
       const did = input.startsWith("did:") ? input : (client.trace.did ?? null);
       return { kind: "redirect", url: url.href, state, flow: { redirectUri, saved, did } };
     } catch (error) {
-      const { code, networkCode, note } = problemOf(error, client.trace);
-      failure ??= linkFailed(code, networkCode === null ? note : `${networkCode}: ${note}`);
+      failure ??= failedStart(problemOf(error, client.trace));
     }
   }
   return failure ?? linkFailed("input_invalid");
+}
+
+function failedStart({ code, networkCode, note, isUnproven }: OAuthProblem): LinkFailure {
+  const failure = linkFailed(code, networkCode === null ? note : `${networkCode}: ${note}`);
+  return isUnproven === true ? { ...failure, isUnproven } : failure;
 }
 
 /** Requests an authorisation. Servers without fine scopes refuse them immediately, and get the one that all have. */
@@ -136,10 +140,10 @@ function credentialsFrom(
 }
 
 function refusedFinish({ error }: Texts, problem: OAuthProblem): LinkFailure {
-  const { code, networkCode, note } = problem;
+  const { networkCode, note } = problem;
   const words = noteOf(`${error ?? networkCode ?? ""} ${note}`);
   if (error === "access_denied") return linkFailed("access_denied", words);
-  return linkFailed(error === undefined ? code : "network_unavailable", words);
+  return error === undefined ? failedStart(problem) : linkFailed("network_unavailable", words);
 }
 
 /** Links the account. Ends an authorisation of another account, or one that doesn't allow publishing. */

@@ -150,7 +150,7 @@ export const de: Words = {
     instance_protected:
       "Der Schutz vor diesem Server weist andere Dienste ab. Versuchen Sie es später noch einmal oder bitten Sie die Administratoren des Servers, dessen API durchzulassen.",
     instance_unsupported:
-      "Dieser Server antwortet nicht wie ein Server von {network}. Prüfen Sie die Adresse oder verwenden Sie ein Konto auf einem anderen Server.",
+      "Dieser Server antwortet nicht wie ein Server von {network}. Prüfen Sie die Adresse oder fragen Sie die Administratoren des Servers. Ein Konto auf einem anderen Server geht auch.",
     access_denied:
       "Sie haben bei {network} keine Erlaubnis gegeben. War das ein Versehen, beginnen Sie noch einmal.",
     other_account:

@@ -150,7 +150,7 @@ export const en = {
     instance_protected:
       "The protection in front of this server turns other services away. Try again later, or ask the server’s administrator to let its API through.",
     instance_unsupported:
-      "This server does not answer the way {network} servers do. Check the address, or use an account on another server.",
+      "This server does not answer the way {network} servers do. Check the address, or ask the server’s administrator. An account on another server works too.",
     access_denied: "You did not give permission at {network}. Start again if that was a mistake.",
     other_account:
       "You gave permission for a different account. Log in to {network} with the account entered here, or enter the other one.",

@@ -150,7 +150,7 @@ export const es: Words = {
     instance_protected:
       "La protección de este servidor rechaza a otros servicios. Inténtalo de nuevo más tarde o pide al administrador del servidor que permita el acceso a su API.",
     instance_unsupported:
-      "Este servidor no responde como un servidor de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
+      "Este servidor no responde como un servidor de {network}. Comprueba la dirección o pregunta al administrador del servidor. También sirve una cuenta de otro servidor.",
     access_denied: "No has dado permiso en {network}. Empieza de nuevo si fue un error.",
     other_account:
       "Has dado permiso para otra cuenta. Inicia sesión en {network} con la cuenta escrita aquí o escribe aquí la otra.",

@@ -150,7 +150,7 @@ export const fr: Words = {
     instance_protected:
       "La protection de ce serveur refuse les autres services. Réessayez plus tard ou demandez à l’administrateur du serveur de laisser passer son API.",
     instance_unsupported:
-      "Ce serveur ne répond pas comme un serveur {network}. Vérifiez l’adresse ou utilisez un compte sur un autre serveur.",
+      "Ce serveur ne répond pas comme un serveur {network}. Vérifiez l’adresse ou demandez à l’administrateur du serveur. Un compte sur un autre serveur convient aussi.",
     access_denied:
       "Vous n’avez pas donné votre accord sur {network}. Recommencez si c’était une erreur.",
     other_account:

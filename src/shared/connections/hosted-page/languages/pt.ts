@@ -150,7 +150,7 @@ export const pt: Words = {
     instance_protected:
       "A proteção deste servidor recusa outros serviços. Tente de novo mais tarde ou peça ao administrador do servidor que libere a API.",
     instance_unsupported:
-      "Este servidor não responde como um servidor do {network}. Verifique o endereço ou use uma conta em outro servidor.",
+      "Este servidor não responde como um servidor do {network}. Verifique o endereço ou pergunte ao administrador do servidor. Uma conta em outro servidor também serve.",
     access_denied: "Você não deu permissão no {network}. Comece de novo se foi um engano.",
     other_account:
       "Você deu permissão para outra conta. Entre no {network} com a conta digitada aqui ou digite aqui a outra.",
