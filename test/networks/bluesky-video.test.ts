@@ -153,6 +153,22 @@ describe("a video that the service does not make playable", () => {
     expect(sandbox.posts("bluesky")).toEqual([]);
   });
 
+  test("a video that is too large for the account's own server is told by its size", async () => {
+    const linked = await linkByOAuth();
+    const failureCode = "pds_upload_unsupported_blob_size";
+    const job = { jobId: "d0", did: "did:plc:x", state: "JOB_STATE_FAILED", failureCode };
+    sandbox.fault("bluesky", "getJobStatus", {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jobStatus: job }),
+      isAfter: false,
+    });
+    const { outcome } = await walkLeg(bluesky, linked, clip, tools);
+    const failure = { code: "media_rejected", rule: "bluesky.media.size", mediaIndex: 0 };
+    expect(outcome).toMatchObject({ kind: "rejected", failure });
+    expect(sandbox.posts("bluesky")).toEqual([]);
+  });
+
   test.each([
     ["an error", 400, { error: "invalid_token", message: AUDIENCE }],
     ["an empty job", 400, { jobStatus: { jobId: "", state: "", did: "", message: AUDIENCE } }],

@@ -64,6 +64,10 @@ const takahe = (name: string, msg: string) => ({
   error: "invalid_input",
   error_details: [{ loc: ["details", name], msg, type: "value_error.missing" }],
 });
+const EMPTY_BODY = {
+  error: "InvalidRequest",
+  message: "A request body is expected but none was provided",
+};
 const DUPLICATE = "Content is a duplicate of urn:li:share:6844785523593134080";
 const THROTTLES = [4, 17, 32, 341, 613, 80001, 80002, 80014];
 const LOST_TOKENS = [458, 459, 460, 463, 464, 467, 490];
@@ -146,7 +150,15 @@ export const CASES: readonly Case[] = [
   ...facebook("network_unavailable", 200, [""]),
   ...facebook("link_rejected", 400, [...plain(1500), ...graphs(100, 1609005, 1609008, 2061006)]),
   ...facebook("text_invalid", 400, plain(197)),
+  ...facebook("account_restricted", 400, [...graphs(415, 2859009), ...graphs(100, 1404006)]),
+  ...facebook("account_restricted", 400, [
+    graph(77_778, undefined, { error_user_title: "Security check required" }),
+    graph(77_778, undefined, { error_user_msg: "Please confirm your identity to continue." }),
+  ]),
+  ...facebook("network_unavailable", 400, worded(324, "(#324) Requires upload file"), "later"),
+  ...facebook("invalid_request", 400, worded(210, "(#210) User not visible")),
   ...facebook("text_invalid", 400, worded(100, "(#100) Name parameter too long")),
+  ...instagram("account_restricted", 400, worded(77_778, "Two-factor authentication required")),
   ...instagram("invalid_request", 400, graphs(100, 2207018, 2207081)),
   ...instagram("quota_exceeded", 403, graphs(9, 2207042)),
   ...instagram("content_rejected", 403, graphs(4, 2207051)),
@@ -182,6 +194,7 @@ export const CASES: readonly Case[] = [
   ),
   ...linkedin("permission_missing", 403, [...codes("ACCESS_DENIED"), { serviceErrorCode: 100 }]),
   ...linkedin("permission_missing", 403, messages("Not enough permissions to access")),
+  ...linkedin("permission_missing", 403, [{ message: "", status: 403 }]),
   ...linkedin("permission_missing", 403, [
     gateway("Field Value validation failed in REQUEST_BODY: Data Processing Exception [/author]"),
   ]),
@@ -226,6 +239,8 @@ export const CASES: readonly Case[] = [
   ]),
   // An access token: a fresh one is fetched first, and that tells whether the session has ended.
   ...bluesky("network_unavailable", 400, errors("ExpiredToken", "InvalidToken"), "at_once"),
+  ...bluesky("network_unavailable", 400, [EMPTY_BODY], "later"),
+  ...[301, 307, 308].flatMap((status) => bluesky("network_unavailable", status, [""], "refuse")),
   ...bluesky("account_restricted", 401, errors("AccountTakedown", "AccountDeactivated")),
   ...bluesky("account_restricted", 400, errors("RepoDeactivated", "UploadForbidden")),
   ...bluesky("permission_missing", 403, errors("ScopeMissingError")),
@@ -300,6 +315,22 @@ export const CASES: readonly Case[] = [
     ...errors("Cannot attach a video to a post that already contains images"),
     ...errors("File type of uploaded media could not be verified"),
   ]),
+  ...mastodon("media_rejected", 422, [
+    ...errors("Validation failed: File file size must be less than 8 MB"),
+  ]),
+  ...mastodon(
+    "network_unavailable",
+    422,
+    [
+      ...errors("Validation failed: File can't be blank"),
+      checked("file", "The file field is required."),
+    ],
+    "later",
+  ),
+  ...mastodon("connection_needs_reauth", 500, errors("Unauthenticated.")),
+  ...mastodon("outcome_unknown", 500, errors("Unauthenticated users make this server fail")),
+  ...[301, 307, 308].flatMap((status) => mastodon("network_unavailable", status, [""], "refuse")),
+  ...[302, 303].flatMap((status) => mastodon("outcome_unknown", status, [""])),
   ...mastodon("media_rejected", 413, [""]),
   ...mastodon("text_too_long", 422, [
     ...errors("Validation failed: Text character limit of 500 exceeded"),

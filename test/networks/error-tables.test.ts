@@ -126,6 +126,10 @@ describe("a signal with a way out of its own", () => {
     ],
     ["mastodon", 403, { error: "Account size limit reached." }, "Delete older posts there"],
     ["instagram", 400, graph(190, 464), "instagram.com"],
+    ["facebook", 400, graph(415, 2859009), "Log in at facebook.com"],
+    ["facebook", 400, graph(100, 1404006), "security check"],
+    ["mastodon", 308, "", "connect the account again"],
+    ["bluesky", 308, "", "connect the account again"],
     ["instagram", 400, graph(100, 2207018), "collaborators"],
     [
       "facebook",

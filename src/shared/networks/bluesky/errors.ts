@@ -4,8 +4,10 @@ import type { ShapeOf } from "../../runtime/shape.ts";
 import {
   type Classified,
   type ErrorRow,
+  FILE_LOST,
   frontRow,
   isChallenge,
+  isElsewhere,
   isProxyPage,
   noteOf,
 } from "../contract/answers.ts";
@@ -57,6 +59,8 @@ export const ERRORS = errorTable([
   invalid(/record:.*\bexternal\b/i, unread("link_rejected")),
   invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, unread("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
+  // The server's library says so of a file (https://github.com/snarfed/bridgy/issues/1670).
+  invalid(/body is expected but none was provided/i, FILE_LOST),
   // The reference server says this about a repository, without an error name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
@@ -113,7 +117,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
 function rowOf(response: HttpResponse, body: ReturnType<typeof xrpcError>): ErrorRow {
   const { status } = response;
   // A server that failed may give a reason, but the call's outcome is still unknown.
-  if (isChallenge(response)) return frontRow(response, IN_DOUBT);
+  if (isChallenge(response) || isElsewhere(response)) return frontRow(response, IN_DOUBT);
   if (status >= 500) return IN_DOUBT;
   if (body === undefined && isProxyPage(response)) return frontRow(response, IN_DOUBT);
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);

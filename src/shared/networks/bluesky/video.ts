@@ -8,7 +8,7 @@ import type { TryLater } from "../contract/outcome.ts";
 import type { AsAccount, Credentials, Leg, RemoteVideo } from "./state.ts";
 import { aspectRatioOf, blobShape, type Embed } from "./upload.ts";
 import { uploadBlob, videoEmbed } from "./upload.ts";
-import { blobBytesMax } from "./rules.ts";
+import { blobBytesMax, type rules } from "./rules.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, noteOf } from "../contract/answers.ts";
@@ -156,15 +156,18 @@ function pause(answer: HttpResponse, tools: NetworkTools): number {
 }
 
 /** Failures of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
-const OF_FILE: readonly string[] = ["validation_failure", "pds_upload_unsupported_blob_size"];
+const OF_FILE = "validation_failure";
+/** What the service made of it is larger than the account's own server takes. */
+const OF_SERVERS_SIZE = "pds_upload_unsupported_blob_size";
 
 /** Returns what a job's status means for the leg; undefined where it says nothing of a job. */
 function stepOf({ jobId, state, blob, ...job }: Job, shown: Shown): VideoStep | undefined {
   const { failureCode, error, message } = job;
   if (blob !== undefined) return { kind: "made", embed: videoEmbed(blob, shown) };
   if (state === "JOB_STATE_FAILED") {
-    const isOfFile = failureCode !== undefined && OF_FILE.includes(failureCode);
-    const code = isOfFile ? "media_rejected" : "media_processing_failed";
+    if (failureCode === OF_SERVERS_SIZE)
+      return withRule("bluesky.media.size", refusedAs("media_rejected", failureCode, message));
+    const code = failureCode === OF_FILE ? "media_rejected" : "media_processing_failed";
     return refusedAs(code, failureCode ?? error ?? state, message);
   }
   if (jobId !== undefined && state !== undefined)
@@ -210,6 +213,10 @@ async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed"
   const { error = "DailyLimitExceeded", message } = limits;
   const code = isUnconfirmed(error, message) ? "account_restricted" : "quota_exceeded";
   return refusedAs(code, error, message);
+}
+
+function withRule(rule: keyof typeof rules, outcome: Rejected): Rejected {
+  return { ...outcome, failure: { ...outcome.failure, rule } };
 }
 
 function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejected {

@@ -129,11 +129,42 @@ const BLOCKED: ErrorRow = {
     "Ask the server's administrator to let the request through. If only this post is refused, remove code and commands from its text.",
 };
 
-/** Returns the meaning of an answer from something in front of a server that people chose. `doubt` is any other page's. */
+const MOVED: ErrorRow = {
+  code: "network_unavailable",
+  effect: "refuse",
+  isProof: true,
+  message: "The account's server sends calls to another address; nothing was published.",
+  remediation:
+    "If the server has a new address, connect the account again with that one. Else ask the server's administrator.",
+};
+/**
+ * Statuses by which a server names another address for the same request (RFC 9110, 15.4). No call is repeated there: it
+ * has the account's token. 302 and 303 may come after the effect.
+ */
+const MOVED_STATUSES: ReadonlySet<number> = new Set([301, 307, 308]);
+
+/**
+ * Returns the meaning of an answer from something in front of a server that people chose, or of one that sends the call
+ * elsewhere. `doubt` is any other page's.
+ */
 export function frontRow(response: HttpResponse, doubt: ErrorRow): ErrorRow {
   if (isChallenge(response)) return CHALLENGED;
+  if (isElsewhere(response)) return MOVED;
   return isBlocked(response) ? BLOCKED : doubt;
 }
+
+/** Reports whether a server sends a call to another address. */
+export function isElsewhere({ status }: HttpResponse): boolean {
+  return MOVED_STATUSES.has(status);
+}
+
+/** The network says that it got no file, or no body, although one was sent: it was lost on the way. */
+export const FILE_LOST: ErrorRow = {
+  code: "network_unavailable",
+  effect: "later",
+  message: "A file of the post did not arrive at the network; nothing was published.",
+  remediation: "Retry in a few minutes. If it happens again, re-export the file.",
+};
 
 /** Returns the seconds to wait by the first header that exists: a duration, Unix seconds or a date. */
 export function waitSeconds(

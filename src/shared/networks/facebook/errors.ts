@@ -1,5 +1,5 @@
 import { type Classified, type ErrorRow, type TableRow } from "../contract/answers.ts";
-import { codes, refused, rows, subcodes, unread } from "../contract/answers.ts";
+import { codes, FILE_LOST, refused, rows, subcodes, unread } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -22,9 +22,15 @@ const ROLE = refused("permission_missing", {
   remediation:
     "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.",
 });
+const HIDDEN = refused("invalid_request", {
+  message: "Facebook does not show the page what it was to write about.",
+  remediation: "Check the settings of the page and of the post at facebook.com.",
+});
 const PAUSE = "Facebook asks for a pause of one to three days; retry after it.";
 const IDENTITY =
   "Log in at facebook.com with the account that linked the page, confirm its identity, then retry.";
+const SECURITY_CHECK =
+  "Log in at facebook.com with the account that linked the page, pass the security check, then retry.";
 const PUBLISHING_AUTHORIZATION =
   "Complete Page Publishing Authorization for the page at facebook.com, then retry.";
 const LIMITED =
@@ -71,6 +77,7 @@ const OWN: readonly TableRow[] = [
   ...subcodes(unread("app_misconfigured"), 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
+  ...subcodes({ ...RESTRICTED, remediation: SECURITY_CHECK }, 1404006),
   ...subcodes(LINK, 1609005, 1609008, 2061006),
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
@@ -86,6 +93,10 @@ const OWN: readonly TableRow[] = [
   ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
   // The person's role on the page doesn't allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
+  // Of a comment: https://github.com/nov/fb_graph/issues/9. Not a permission, although its number is among those.
+  ...rows(HIDDEN, { code: 210, message: /not visible/i }),
+  // "Requires upload file", sometimes, for files that are there: https://github.com/facebookarchive/php-graph-sdk/issues/923.
+  ...rows(FILE_LOST, { code: 324, message: /requires upload file/i }),
   ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
   // Facebook uses 368 for many reasons, not always with a subcode.

@@ -6,7 +6,7 @@ import { isVerdict } from "../contract/blame.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/visible-call.ts";
 import type { Outcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
-import { isMissing } from "../graph/errors.ts";
+import { isMissing, isUnloaded } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
@@ -69,7 +69,13 @@ async function take(call: Call, id: string): Promise<Failed | undefined> {
   const request = graphDelete(pageOf(call), encodeURIComponent(id));
   const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);
   if (!("failure" in gone)) return undefined;
-  return isMissing(gone.failure) ? seesPage(call) : stillThere(gone);
+  if (isMissing(gone.failure)) return seesPage(call);
+  if (!isUnloaded(gone.failure)) return stillThere(gone);
+  const left = await look(call, id);
+  if (left === "missing") return seesPage(call);
+  return "failure" in left
+    ? left
+    : { ...gone, failure: { ...gone.failure, code: "feature_unsupported" } };
 }
 
 const goneShape = objectShape(() => ({ success: z.literal(true) }));

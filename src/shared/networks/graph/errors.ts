@@ -39,6 +39,12 @@ export function isMissing({ networkCode, note = "" }: Pick<LegFailure, "networkC
   return networkCode === NOT_FOUND || (ABSENT_CODE.test(networkCode) && ABSENT_WORDS.test(note));
 }
 
+/** Reports whether Graph can't load the object, which is gone, or is there and not for this token. */
+export function isUnloaded({ note = "" }: Pick<LegFailure, "note">): boolean {
+  // https://github.com/nov/fb_graph/issues/380
+  return /\bcould not be loaded\b/i.test(note);
+}
+
 /** Replaces the missing code of the error by which Graph says that the token is invalid. */
 const UNNUMBERED = "OAuthException";
 
@@ -85,6 +91,10 @@ const SHARED: readonly TableRow[] = [
 
 const CHECKPOINT = /\blog in to (?:www\.)?(?:facebook|instagram)\.com\b|session key is malformed/i;
 
+/** What only the account's owner can do, whatever the numbers: Meta adds new ones, and says it in words. */
+const OWNERS_TURN =
+  /\btwo.?factor authentication\b|\bsecurity check\b|\b(?:confirm|verify) your (?:identity|account)\b/i;
+
 /**
  * Makes an error table of a network's own rows and the shared ones. Its own rows win. `site` is where the account's
  * owner logs in, and `throttled` is the meaning of a limit on calls.
@@ -97,10 +107,15 @@ export function graphTable(
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
   const checkpoint: ErrorRow = { ...REAUTH, remediation };
+  const restricted = refused("account_restricted", { remediation });
   const checkpoints = [
     ...subcodes(checkpoint, 459, 464, 490),
     // The same without a subcode: https://github.com/gitroomhq/postiz-app/pull/2054.
     ...rows(checkpoint, { code: 190, message: CHECKPOINT }),
+    // For a page of a business portfolio that wants it: https://github.com/facebook/facebook-java-business-sdk/issues/437.
+    ...subcodes(restricted, 2859009),
+    ...codes(restricted, 415),
+    ...rows(restricted, { message: OWNERS_TURN }),
   ];
   const limit: ErrorRow = { code: "rate_limited", effect: "later", ...throttled };
   const limits = [
@@ -128,23 +143,18 @@ type GraphError = ShapeOf<typeof errorBody>["error"];
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
   const { status } = response;
   const { error } = errorBody().safeParse(response.json()).data ?? {};
-  const {
-    code,
-    error_subcode: subcode,
-    type,
-    is_transient: isTransient,
-    message = "",
-  } = error ?? {};
+  const { code, error_subcode: subcode, type, is_transient: isTransient } = error ?? {};
   const named = code ?? (type === UNNUMBERED ? UNNUMBERED : undefined);
+  const words = error === undefined ? "" : wordsOf(error);
   const found =
     error === undefined && isProxyPage(response)
       ? OUTAGE
-      : rowOf(table, { status, code: named, subcode, isTransient, message }, OUTAGE);
+      : rowOf(table, { status, code: named, subcode, isTransient, message: words }, OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, code, now) : null;
   return {
     ...withPause(found, seconds),
     networkCode: numbersOf(code, subcode) || `HTTP ${status}`,
-    note: noteOf(error === undefined ? otherText(response) : wordsOf(error)),
+    note: noteOf(error === undefined ? otherText(response) : words),
     retryAfterSeconds: seconds,
   };
 }

@@ -28,6 +28,9 @@ const DUPLICATE_POST = refused("duplicate_content");
 const file = (rule: string) => unread("media_rejected", { rule });
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
+/** Replaces the missing code of a refusal that has no words either. */
+const NO_WORDS = "";
+
 /** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
 const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 
@@ -75,6 +78,8 @@ export const ERRORS = errorTable([
   // https://learn.microsoft.com/linkedin/shared/api-guide/concepts/rate-limits: reset at midnight UTC, for all members.
   ...rows(APP_DAY, { status: 429, message: /\bAPPLICATION DAY\b/i }),
   ...rows(REAUTH, { status: 401 }),
+  // https://github.com/PipedreamHQ/pipedream/issues/21101
+  ...rows(refused("permission_missing"), { status: 403, code: NO_WORDS }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
   ...rows(file("linkedin.media.size"), { status: 413 }),
   ...rows(file("linkedin.media.type"), { status: 415 }),
@@ -140,8 +145,9 @@ export function classify(response: HttpResponse, now: Date): Classified {
 
 /** Returns the signal of an answer. Only the words of a refusal count; a server that failed may say anything. */
 function signalOf({ status }: HttpResponse, { code, field, message }: Complaint): Signal {
-  const isStated = status >= 400 && status < 500;
-  return { status, code: isStated && status !== 401 ? code : undefined, field, message };
+  const isStated = status >= 400 && status < 500 && status !== 401;
+  const named = code ?? (message === "" ? NO_WORDS : undefined);
+  return { status, code: isStated ? named : undefined, field, message };
 }
 
 /** Returns the seconds to wait. Daily limits, for which an answer names no time, are reset at midnight UTC. */

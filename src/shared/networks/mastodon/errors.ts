@@ -2,8 +2,11 @@ import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import type { Classified, ErrorRow, TableRow } from "../contract/answers.ts";
 import {
+  FILE_LOST,
   frontRow,
   isChallenge,
+  isElsewhere,
+  isHtml,
   isProxyPage,
   noteOf,
   otherText,
@@ -83,6 +86,7 @@ export const ERRORS = errorTable([
   named(/^media_ids\b/, /required/i, FILE_WANTED),
   named(/^media_ids\b/, /more than|at most/i, TOO_MANY_FILES),
   named(/^file\b/, /kilobytes/i, TOO_LARGE),
+  named(/^file\b/, /required/i, FILE_LOST),
   named(/^file\b/, ANY, unread("media_rejected", { rule: "mastodon.media.type" })),
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
@@ -113,6 +117,8 @@ export const ERRORS = errorTable([
   ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
   sentence(422, /character limit/i, unread("text_too_long")),
   sentence(422, /text.*too long/i, refused("text_too_long")),
+  // Of the upload's form, where the file did not arrive.
+  sentence(422, /\bfile can'?t be blank/i, FILE_LOST),
   sentence(422, /can'?t be blank/i, unread("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.
   sentence(422, /validation failed: text\b/i, refused("text_invalid")),
@@ -125,6 +131,8 @@ export const ERRORS = errorTable([
   sentence(400, /internal server error/i, IN_DOUBT),
   // "Validation failed: Description is too long (maximum is 1500 characters)" (`app/models/media_attachment.rb`).
   sentence(422, /description/i, ALT_TEXT_REFUSED),
+  // "Validation failed: File file size must be less than 8 MB" (https://github.com/mastodon/mastodon/issues/6949).
+  sentence(422, /file size must be less than|file is too (?:large|big)/i, TOO_LARGE),
   sentence(422, REFUSED_FILE, refused("media_rejected")),
   sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
@@ -201,12 +209,20 @@ function refusedField(
   return last === undefined ? undefined : { field: last, message: msg };
 }
 
+/** Laravel's whole sentence for a request without a valid token. */
+const NO_LOG_IN = /^\s*unauthenticated\.?\s*$/i;
+/** The status that stands for a request without a valid token. */
+const UNAUTHORIZED = 401;
+
 /**
  * Returns the status that an answer stands for. Pixelfed answers 500 with the checks that a form did not pass
- * (https://github.com/pixelfed/pixelfed/issues/4789).
+ * (https://github.com/pixelfed/pixelfed/issues/4789), and with that it accepts no token, which it checks before anything
+ * else (https://github.com/pixelfed/pixelfed/issues/5613).
  */
 export function meantStatus(response: HttpResponse): number {
-  return refusedField(response) === undefined ? response.status : CHECKED;
+  if (refusedField(response) !== undefined) return CHECKED;
+  const isFailure = response.status >= 500 && !isHtml(response);
+  return isFailure && NO_LOG_IN.test(errorText(response)) ? UNAUTHORIZED : response.status;
 }
 
 /** Returns the network's own sentence, or "". */
@@ -235,7 +251,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   const { field = "", message = text } = refusedField(response) ?? {};
   const isPage = isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000));
   const row =
-    isPage || isChallenge(response)
+    isPage || isChallenge(response) || isElsewhere(response)
       ? frontRow(response, IN_DOUBT)
       : rowOf(ERRORS, { status, code, field, message }, IN_DOUBT);
   return {
