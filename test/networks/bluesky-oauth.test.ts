@@ -258,7 +258,7 @@ describe("authorising at Bluesky's own page", () => {
     const by = sandboxTools(sandbox, app);
     expect(
       await bluesky.link.start({ identifier: DEMO_HANDLE }, oauthStart(app), by),
-    ).toMatchObject({ kind: "failed", code: "instance_unsupported" });
+    ).toMatchObject({ kind: "failed", code: "service_refused" });
     sandbox.networks.bluesky.oauthClients.add(metadata, keys);
     const { account, credentials } = await link(DEMO_HANDLE, app, by);
     expect(account.username).toBe(DEMO_HANDLE);
