@@ -164,7 +164,7 @@ export interface Trace {
   code?: OAuthErrorCode;
   /** DID of the account that was typed. */
   did?: string;
-  /** Of the server that was called last. */
+  /** The server that was called last. */
   origin?: string;
 }
 

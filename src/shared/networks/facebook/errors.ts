@@ -93,7 +93,7 @@ const OWN: readonly TableRow[] = [
   ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
   // The person's role on the page doesn't allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
-  // Of a comment: https://github.com/nov/fb_graph/issues/9. Not a permission, although its number is among those.
+  // Graph says so of a comment, with a number of missing permissions: https://github.com/nov/fb_graph/issues/9.
   ...rows(HIDDEN, { code: 210, message: /not visible/i }),
   // "Requires upload file", sometimes, for files that are there: https://github.com/facebookarchive/php-graph-sdk/issues/923.
   ...rows(FILE_LOST, { code: 324, message: /requires upload file/i }),

@@ -117,7 +117,7 @@ export const ERRORS = errorTable([
   ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
   sentence(422, /character limit/i, unread("text_too_long")),
   sentence(422, /text.*too long/i, refused("text_too_long")),
-  // Of the upload's form, where the file did not arrive.
+  // Servers check the upload's form so when the file did not arrive.
   sentence(422, /\bfile can'?t be blank/i, FILE_LOST),
   sentence(422, /can'?t be blank/i, unread("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.

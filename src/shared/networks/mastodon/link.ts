@@ -103,7 +103,7 @@ function lacking({ scopes }: IssuedToken): LinkFailure | undefined {
 }
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
-  // Our app is registered at each server anew when the server no longer knows it: no operator can do anything.
+  // Our app is registered again at each server that no longer knows it: no operator can do anything.
   invalid_client: "network_unavailable",
   invalid_request: "network_unavailable",
   unauthorized_client: "network_unavailable",
