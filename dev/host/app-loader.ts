@@ -1,5 +1,6 @@
 import Module from "node:module";
 import { pathToFileURL } from "node:url";
+import { format } from "node:util";
 import type {
   FunctionCallback,
   FunctionMetadata,
@@ -7,7 +8,7 @@ import type {
   LogLevel,
   ProgrammingModel,
 } from "./core-types.ts";
-import type { HostLog } from "./host-log.ts";
+import { CONSOLE_CATEGORY, levelOfErrorLine, type HostLog } from "./host-log.ts";
 
 const CORE_MODULE = "@azure/functions-core";
 
@@ -45,9 +46,22 @@ export class WorkerApp {
     this.#terminateHooks.push(hook);
   }
 
-  log(level: LogLevel, category: LogCategory, message: string): void {
+  /** Writes a line of the library. One of the app has the category of its invocation. */
+  log(level: LogLevel, kind: LogCategory, message: string, category = CONSOLE_CATEGORY): void {
     // The library's own lines at this level are about itself; `func start` hides them as well.
-    if (category !== "system" || level !== "information") this.#log.write(level, message);
+    if (kind !== "system" || level !== "information") this.#log.write(level, message, category);
+  }
+
+  /** Takes what the app writes to its console, as the host reads the streams of the worker's process. */
+  takeConsole(): void {
+    const toLog =
+      (levelOf: (line: string) => LogLevel) =>
+      (...given: readonly unknown[]) => {
+        for (const line of format(...given).split("\n"))
+          this.#log.write(levelOf(line), line, CONSOLE_CATEGORY);
+      };
+    console.log = console.info = console.debug = toLog(() => "information");
+    console.error = console.warn = console.trace = toLog(levelOfErrorLine);
   }
 
   /** Runs the appTerminate hooks, one after the other. */
@@ -63,6 +77,7 @@ export class WorkerApp {
 export async function loadApp(entry: string, log: HostLog): Promise<WorkerApp> {
   const app = new WorkerApp(log);
   provideCoreModule(app);
+  app.takeConsole();
   try {
     await import(pathToFileURL(entry).href);
   } catch (cause) {
@@ -86,7 +101,7 @@ function provideCoreModule(app: WorkerApp): void {
       app.programmingModel = model;
     },
     getProgrammingModel: () => app.programmingModel,
-    log: app.log.bind(app),
+    log: (level: LogLevel, kind: LogCategory, message: string) => app.log(level, kind, message),
   };
   // Called with the module that requires, below.
   // oxlint-disable-next-line typescript/unbound-method

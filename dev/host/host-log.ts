@@ -10,26 +10,49 @@ const ORDER: readonly LogLevel[] = [
   "none",
 ];
 
+/** The category of what the host says itself. */
+const HOST_CATEGORY = "Host";
+/** The category of what the app writes to its console, in an invocation or outside. */
+export const CONSOLE_CATEGORY = "Host.Function.Console";
+export const userCategory = (functionName: string) => `Function.${functionName}.User`;
+
 /** Where lines end up. Tests collect them instead of printing them. */
 export interface HostLog {
-  write(level: LogLevel, line: string): void;
+  write(level: LogLevel, line: string, category?: string): void;
 }
 
-/** Prints plain lines: warnings and errors on standard error, the rest on standard output. */
-export function consoleLog(minimum: LogLevel): HostLog {
+/**
+ * Prints plain lines: warnings and errors on standard error, the rest on standard output. `levels` are those of
+ * host.json, by category.
+ */
+export function consoleLog(levels: Readonly<Record<string, string>>): HostLog {
   return {
-    write(level, line) {
-      if (level === "none" || rank(level) < rank(minimum)) return;
+    write(level, line, category = HOST_CATEGORY) {
+      if (level === "none" || rank(level) < rank(minimumLevel(levels, category))) return;
       const stream = rank(level) >= rank("warning") ? process.stderr : process.stdout;
       stream.write(`${line}\n`);
     },
   };
 }
 
-/** Returns the level of host.json for an app's own lines; unknown words mean Information. */
-export function minimumLevel(levels: Readonly<Record<string, string>>): LogLevel {
-  const own = levels["Function.*.User"] ?? levels["Function"] ?? levels["default"];
-  return ORDER.find((level) => level === own?.toLowerCase()) ?? "information";
+/** Returns the level of the longest rule that a category falls under. A star in a rule stands for any part of a name. */
+export function minimumLevel(levels: Readonly<Record<string, string>>, category: string): LogLevel {
+  const isUnder = (rule: string): boolean => {
+    const [start = "", end = ""] = rule.toLowerCase().split("*");
+    const name = category.toLowerCase();
+    return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+  };
+  const [longest = "default"] = Object.keys(levels)
+    .filter((rule) => rule !== "default" && isUnder(rule))
+    .toSorted((one, other) => other.length - one.length);
+  const word = levels[longest]?.toLowerCase();
+  return ORDER.find((level) => level === word) ?? "information";
+}
+
+/** Returns the level that the host gives a line of the app's standard error, by its words. */
+export function levelOfErrorLine(line: string): LogLevel {
+  if (/warn/i.test(line)) return "warning";
+  return /error|fail|severe/i.test(line) ? "error" : "information";
 }
 
 function rank(level: LogLevel): number {

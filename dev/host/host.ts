@@ -6,13 +6,14 @@ import { QueueServiceClient } from "@azure/storage-queue";
 import { localFolder } from "../local-folder.ts";
 import { loadApp } from "./app-loader.ts";
 import type { WorkerApp } from "./app-loader.ts";
-import { consoleLog, errorText, minimumLevel } from "./host-log.ts";
+import { consoleLog, errorText } from "./host-log.ts";
 import type { HostLog } from "./host-log.ts";
 import { readHostJson } from "./host-json.ts";
 import type { HostOptions } from "./host-json.ts";
 import { RouteTable } from "./http-routing.ts";
 import { bodyBytesMax, HttpServer } from "./http-server.ts";
 import { Invoker } from "./invocation.ts";
+import type { OnLeftOut } from "./left-out.ts";
 import { QueueListener } from "./queue-listener.ts";
 import { readLocalSettings } from "./settings.ts";
 import type { LocalSettings } from "./settings.ts";
@@ -65,7 +66,7 @@ export async function startHost(
   const values = { AZURE_FUNCTIONS_ENVIRONMENT: "Development", ...local.values };
   for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
   const options = readHostJson(appRoot);
-  const log = consoleLog(minimumLevel(options.logging.logLevel));
+  const log = consoleLog(options.logging.logLevel);
   const app = await loadApp(entry, log);
   return new Host(app, options, log).start(appRoot, port, local.cors);
 }
@@ -90,11 +91,13 @@ class Host {
   }
 
   async start(appRoot: string, port: number, cors: LocalSettings["cors"]): Promise<RunningHost> {
-    const triggers = readTriggers(this.#app.functions, process.env);
+    const onLeftOut: OnLeftOut = (name, reason) =>
+      this.#log.write("error", `The '${name}' function is in error and left out: ${reason}`);
+    const triggers = readTriggers(this.#app.functions, process.env, onLeftOut);
     const { routePrefix, maxConcurrentRequests, maxOutstandingRequests } =
       this.#options.extensions.http;
     const server = new HttpServer({
-      routes: new RouteTable(triggers.http, routePrefix),
+      routes: new RouteTable(triggers.http, routePrefix, onLeftOut),
       invoker: this.#invoker,
       log: this.#log,
       maxConcurrentRequests,

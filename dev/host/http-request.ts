@@ -18,12 +18,13 @@ const HEADER_BYTES_MAX = 32_768;
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /** Returns the status with which the web server refuses a request before routing; undefined when it lets it through. */
-export function refusalOf(request: IncomingMessage): 400 | 414 | 431 | 500 | undefined {
-  const { rawHeaders, method = "GET", url = "/" } = request;
+export function refusalOf(request: IncomingMessage): number | undefined {
+  const { rawHeaders, method = "GET", url = "/", httpVersion } = request;
   if (`${method} ${url} HTTP/1.1\r\n`.length > REQUEST_LINE_BYTES_MAX) return 414;
   const bytes = rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
   if (rawHeaders.length / 2 > HEADERS_MAX || bytes > HEADER_BYTES_MAX) return 431;
-  if (rawHeaders.some((text) => fromUtf8(text) === undefined)) return 400;
+  if (httpVersion !== "1.0" && httpVersion !== "1.1") return 505;
+  if (rawHeaders.some((text) => text.includes("\0") || fromUtf8(text) === undefined)) return 400;
   return refusalOfHost(rawHeaders, url);
 }
 
@@ -49,6 +50,14 @@ function fromUtf8(latin1: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the length that the body declares. The web server ignores one that comes with chunks. */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers["content-length"];
+  return length === undefined || headers["transfer-encoding"] !== undefined
+    ? undefined
+    : Number(length);
 }
 
 /** Undefined for a target the host answers with 400. */
@@ -98,11 +107,13 @@ function forwardedHeaders({ rawHeaders, socket }: IncomingMessage): Map<string, 
   return headers.set("x-forwarded-for", given === undefined ? entry : `${given}, ${entry}`);
 }
 
-/** Repeated headers become one, joined by commas, under the lower-case name. */
+/** Repeated headers become one, joined by commas, under the lower-case name. A length next to chunks gets another. */
 function joinedHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
+  const isChunked = raw.some((text, at) => at % 2 === 0 && /^transfer-encoding$/i.test(text));
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index]?.toLowerCase() ?? "";
+    const given = raw[index]?.toLowerCase() ?? "";
+    const name = isChunked && given === "content-length" ? "x-content-length" : given;
     const value = fromUtf8(raw[index + 1] ?? "") ?? "";
     const before = headers.get(name);
     headers.set(name, before === undefined ? value : `${before},${value}`);

@@ -1,3 +1,5 @@
+import { LackError, type OnLeftOut } from "./left-out.ts";
+
 export interface HttpFunction {
   readonly name: string;
   /** Without the prefix. */
@@ -32,12 +34,21 @@ export interface RouteMatch {
 export class RouteTable {
   readonly #routes: readonly Route[];
 
-  /** Throws, naming the function, for a route that the host would refuse. */
-  constructor(functions: readonly HttpFunction[], prefix: string) {
-    this.#routes = functions
-      .map((definition) => toRoute(definition, prefix))
-      .toSorted((a, b) => compareNames(a.functionName, b.functionName));
-    refuseConflicts(this.#routes);
+  /** Leaves out a function whose route the Functions host refuses. @throws LackError for one that only this host lacks */
+  constructor(functions: readonly HttpFunction[], prefix: string, onLeftOut: OnLeftOut) {
+    const routes: Route[] = [];
+    for (const definition of functions)
+      try {
+        const route = toRoute(definition, prefix);
+        refuseConflict(route, routes);
+        routes.push(route);
+      } catch (error) {
+        const { message } = error as Error;
+        if (error instanceof LackError)
+          throw new LackError(`function "${definition.name}": ${message}`);
+        onLeftOut(definition.name, message);
+      }
+    this.#routes = routes.toSorted((a, b) => compareNames(a.functionName, b.functionName));
   }
 
   match(method: string, path: string): RouteMatch | undefined {
@@ -77,12 +88,12 @@ function toRoute({ name, route, methods }: HttpFunction, prefix: string): Route 
   // The host compares the beginning of the text, not the first segment: "administrators" is refused as well.
   if (/^(?:admin|runtime)/i.test(route))
     throw new Error(
-      `function "${name}": the route "${route}" conflicts with the host's own routes, which begin with "admin" and "runtime"`,
+      `the route "${route}" conflicts with the host's own routes, which begin with "admin" and "runtime"`,
     );
   const path = `${prefix}/${route}`;
   const segments = path.split("/").map(toSegment);
   if (segments.slice(0, -1).some(({ kind }) => kind === "rest"))
-    throw new Error(`function "${name}": a catch-all must be the last segment of "${route}"`);
+    throw new Error(`a catch-all must be the last segment of "${route}"`);
   return { functionName: name, path, methods: new Set(methods), segments };
 }
 
@@ -90,22 +101,21 @@ function toSegment(text: string): Segment {
   const [, star, name] = /^\{(\*?)([a-z]\w*)\}$/i.exec(text) ?? [];
   if (name !== undefined) return { kind: star === "*" ? "rest" : "parameter", text: name };
   if (text !== "" && !/[{}?]/.test(text)) return { kind: "literal", text };
-  throw new Error(
+  throw new LackError(
     `the local host has no route segment "${text}": literals, {name} and {*name} only`,
   );
 }
 
-function refuseConflicts(routes: readonly Route[]): void {
-  for (const [index, route] of routes.entries())
-    for (const other of routes.slice(0, index))
-      if (
-        other.path.toLowerCase() === route.path.toLowerCase() &&
-        [...route.methods].some((method) => other.methods.has(method))
-      )
-        throw new Error(
-          `function "${route.functionName}": the route "${route.path}" conflicts with the route of function ` +
-            `"${other.functionName}"`,
-        );
+function refuseConflict({ path, methods }: Route, others: readonly Route[]): void {
+  const other = others.find(
+    (one) =>
+      one.path.toLowerCase() === path.toLowerCase() &&
+      [...methods].some((method) => one.methods.has(method)),
+  );
+  if (other !== undefined)
+    throw new Error(
+      `the route "${path}" conflicts with the route of function "${other.functionName}"`,
+    );
 }
 
 /** Compares as .NET's OrdinalIgnoreCase: code units of the upper-case text, so that "_" comes after every letter. */

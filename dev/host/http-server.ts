@@ -6,14 +6,25 @@ import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { RouteTable } from "./http-routing.ts";
-import { refusalOf, REQUEST_LINE_BYTES_MAX, requestTarget, toHttpData } from "./http-request.ts";
+import {
+  declaredLength,
+  refusalOf,
+  REQUEST_LINE_BYTES_MAX,
+  requestTarget,
+  toHttpData,
+} from "./http-request.ts";
 import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
 import type { Settings } from "./settings.ts";
 
-/** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
+/** Kestrel's limits, which decide what a slow client or one with a reused connection sees. */
 const KEEP_ALIVE_MS = 130_000;
 const HEADERS_TIMEOUT_MS = 30_000;
+/** How often Kestrel and this server look for what is too slow. */
+const CHECK_MS = 1_000;
+/** Bytes a second, on average, that a body has to come with after the grace. */
+const BYTES_PER_SECOND_MIN = 240;
+const GRACE_MS = 5_000;
 /** Limit of request line and headers together, above which Node parses no further. Below it each request is measured. */
 const HEAD_BYTES_MAX = 1024 * 1024;
 /** The Functions host's own limit of a body, where no setting changes it. */
@@ -58,7 +69,12 @@ export class HttpServer {
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
         headersTimeout: HEADERS_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_MS,
+        // A body may take as long as it likes, if it comes fast enough.
+        requestTimeout: 0,
         maxHeaderSize: HEAD_BYTES_MAX,
+        // Kestrel takes control characters in a header too, lines that end with LF alone, and a length next to chunks.
+        insecureHTTPParser: true,
       },
       (request, response) => void this.#answer(request, response),
     );
@@ -96,6 +112,7 @@ export class HttpServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open.add(response);
+    endIfUnread(request, response);
     response.once("close", () => {
       this.#open.delete(response);
       if (this.#open.size === 0) this.#drained?.resolve();
@@ -105,6 +122,7 @@ export class HttpServer {
     try {
       await this.#route(request, response);
     } catch (error) {
+      if (error instanceof SlowBody) return sendLast(request, response, 500);
       // The caller went away in the middle of its body: nobody is left to answer.
       if (request.destroyed && !request.complete) return;
       this.#options.log.write("error", `HTTP request failed\n${errorText(error)}`);
@@ -119,6 +137,7 @@ export class HttpServer {
     const { cors, routes, invoker } = this.#options;
     if (cors !== undefined && answerCors(cors, request, response)) return;
     const { method = "GET", url = "/", headers } = request;
+    const length = declaredLength(request);
     const target = requestTarget(url);
     if (target === undefined) return sendEmpty(response, 400);
     const own = this.#ownStatus(target.path.toLowerCase());
@@ -126,7 +145,7 @@ export class HttpServer {
       return sendEmpty(response, own, own === 401 ? { "WWW-Authenticate": "Bearer" } : {});
     const match = routes.match(method, target.path);
     if (match === undefined) return sendEmpty(response, 404);
-    if (Number(headers["content-length"] ?? 0) > this.#options.bodyBytesMax)
+    if (length !== undefined && length > this.#options.bodyBytesMax)
       return sendLast(request, response, 500);
     // Before the request takes one of the slots: an unfinished body holds a connection and nothing else.
     const data = toHttpData(request, target, match.values, await readBody(request));
@@ -154,12 +173,42 @@ export class HttpServer {
   }
 }
 
-/** Returns the body. One in chunks reaches the function empty: the host checks nothing but Content-Length. */
+class SlowBody extends Error {}
+
+/**
+ * Returns the body. One in chunks reaches the function empty: the host checks nothing but Content-Length.
+ * @throws SlowBody when it comes with fewer bytes a second than the web server wants
+ */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const isKept = request.headers["content-length"] !== undefined;
+  const isKept = declaredLength(request) !== undefined;
   const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) if (isKept) chunks.push(chunk);
+  let bytes = 0;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (isKept) chunks.push(chunk);
+  });
+  request.once("end", resolve);
+  request.once("error", reject);
+  request.once("close", () => reject(new Error("the caller went away")));
+  const startedAt = performance.now();
+  const check = setInterval(() => {
+    const elapsedMs = performance.now() - startedAt;
+    if (elapsedMs > GRACE_MS && (bytes * 1_000) / elapsedMs < BYTES_PER_SECOND_MIN)
+      reject(new SlowBody("the body comes too slowly"));
+  }, CHECK_MS);
+  await promise.finally(() => clearInterval(check));
   return Buffer.concat(chunks);
+}
+
+/** Gives a body that nothing reads as long as the web server gives it after the answer. */
+function endIfUnread(request: IncomingMessage, response: ServerResponse): void {
+  response.once("finish", () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => request.socket.destroy(), GRACE_MS);
+    for (const end of ["end", "close"]) request.once(end, () => clearTimeout(timer));
+    request.resume();
+  });
 }
 
 /** Answers and ends the connection, of which the rest is not read as a request. */
@@ -176,6 +225,14 @@ function answerUnparsed(
   socket: Socket,
 ): void {
   if (!socket.writable) return void socket.destroy();
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) {
+    // Nothing was begun on the connection, which may be idle for longer than a request may be incomplete.
+    const timer = setTimeout(
+      () => socket.bytesRead === 0 && socket.destroy(),
+      KEEP_ALIVE_MS - HEADERS_TIMEOUT_MS,
+    );
+    return void socket.once("close", () => clearTimeout(timer));
+  }
   const status = statusOfUnparsed(error);
   const head = ["Content-Length: 0", "Connection: close", `Server: ${SERVER}`];
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "\r\n"].join("\r\n"));

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { WorkerApp } from "./app-loader.ts";
 import type { InvocationResponse, TypedData } from "./core-types.ts";
-import { errorText } from "./host-log.ts";
-import type { HostLog } from "./host-log.ts";
+import { errorText, userCategory, type HostLog } from "./host-log.ts";
 
 export interface TriggerData {
   readonly input: TypedData;
@@ -66,6 +65,7 @@ export class Invoker {
       this.#log.write(
         "error",
         `Executed '${functionName}' (Failed, Id=${invocationId})\n${errorText(error)}`,
+        `Function.${functionName}`,
       );
       return { succeeded: false };
     } finally {
@@ -94,7 +94,8 @@ export class Invoker {
         triggerMetadata: trigger.metadata,
         traceContext: traceContext(trigger),
       },
-      log: (level, category, message) => this.#app.log(level, category, message),
+      log: (level, kind, message) =>
+        this.#app.log(level, kind, message, userCategory(functionName)),
     });
     const { context, inputs } = await model.getArguments();
     return model.getResponse(context, await model.invokeFunction(context, inputs, callback));

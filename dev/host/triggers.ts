@@ -2,6 +2,7 @@ import type { WorkerApp } from "./app-loader.ts";
 import type { BindingInfo } from "./core-types.ts";
 import type { HttpFunction } from "./http-routing.ts";
 import { isTrigger } from "./invocation.ts";
+import { LackError, type OnLeftOut } from "./left-out.ts";
 import type { Settings } from "./settings.ts";
 import { parseSchedule } from "./timer-schedule.ts";
 import type { TimerSchedule } from "./timer-schedule.ts";
@@ -26,8 +27,15 @@ export interface Triggers {
 const FUNCTION_NAME = /^[a-z][a-z0-9_-]{0,127}$/i;
 const QUEUE_NAME = /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Reads what starts the app's functions. Throws, naming the function, for what the host would refuse or this one lacks. */
-export function readTriggers(functions: WorkerApp["functions"], settings: Settings): Triggers {
+/**
+ * Reads what starts the app's functions. One that the Functions host can't index is left out, as there, and reported.
+ * @throws LackError for what this host alone can't run
+ */
+export function readTriggers(
+  functions: WorkerApp["functions"],
+  settings: Settings,
+  onLeftOut: OnLeftOut,
+): Triggers {
   const http: HttpFunction[] = [];
   const queues: QueueFunction[] = [];
   const timers: TimerFunction[] = [];
@@ -40,9 +48,11 @@ export function readTriggers(functions: WorkerApp["functions"], settings: Settin
       else if (trigger.type === "queueTrigger") queues.push(readQueue(name, trigger, settings));
       else if (trigger.type === "timerTrigger")
         timers.push({ name, schedule: parseSchedule(text(trigger, "schedule")) });
-      else throw new Error("the local host has http, queue and timer triggers only");
-    } catch (cause) {
-      throw new Error(`function "${name}": ${(cause as Error).message}`, { cause });
+      else throw new LackError("the local host has http, queue and timer triggers only");
+    } catch (error) {
+      const { message } = error as Error;
+      if (error instanceof LackError) throw new LackError(`function "${name}": ${message}`);
+      onLeftOut(name, message);
     }
   }
   return { http, queues, timers };
@@ -50,9 +60,9 @@ export function readTriggers(functions: WorkerApp["functions"], settings: Settin
 
 function readHttp(name: string, trigger: BindingInfo): HttpFunction {
   if (trigger["authLevel"] !== "anonymous")
-    throw new Error('the local host has no keys: authLevel must be "anonymous"');
+    throw new LackError('the local host has no keys: authLevel must be "anonymous"');
   const { methods } = trigger;
-  if (!Array.isArray(methods)) throw new Error("methods are missing");
+  if (!Array.isArray(methods)) throw new LackError("methods are missing");
   // A function without a route has its name for one.
   const route = trigger["route"] === undefined ? name : text(trigger, "route");
   return { name, route, methods: methods.map(String) };

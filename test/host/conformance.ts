@@ -156,6 +156,11 @@ export const ROWS: readonly Row[] = [
     expected: { status: 200, echo: { headers: { "x-name": "J\u00fcrgen" } } },
   },
   {
+    name: "a control character in a header",
+    sent: get("/api/echo", ["X-Name: a\u0001b"]),
+    expected: { status: 200, echo: { headers: { "x-name": "a\u0001b" } } },
+  },
+  {
     name: "a header in Latin-1",
     sent: get("/api/echo", ["X-Name: J\u00fcrgen"]),
     expected: { status: 400 },

@@ -5,10 +5,16 @@ import { routeKeys } from "../../src/functions/manifest.ts";
 import { functionName } from "../../src/shared/http/register.ts";
 import { methodsOf } from "../../src/shared/http/route.ts";
 
-function table(routes: Record<string, string>): RouteTable {
+function table(
+  routes: Record<string, string>,
+  onLeftOut = (name: string, reason: string): void => {
+    throw new Error(`${name} was left out: ${reason}`);
+  },
+): RouteTable {
   return new RouteTable(
     Object.entries(routes).map(([name, route]) => ({ name, route, methods: ["GET"] })),
     "api",
+    onLeftOut,
   );
 }
 
@@ -34,12 +40,20 @@ describe("a route template", () => {
     ["{", "no route segment"],
     ["a//b", "no route segment"],
     ["{id:int}", "no route segment"],
+  ])("%s is refused when the host starts", (route, message) => {
+    expect(() => table({ f: route })).toThrow(message);
+  });
+
+  test.each([
     ["{*rest}/x", "must be the last"],
     ["admin/things", "conflicts with the host's own routes"],
     ["Administrators", "conflicts with the host's own routes"],
     ["runtime/things", "conflicts with the host's own routes"],
-  ])("%s is refused when the host starts", (route, message) => {
-    expect(() => table({ f: route })).toThrow(message);
+  ])("%s is left out, and the others serve", (route, message) => {
+    const leftOut: string[] = [];
+    const routes = table({ f: route, g: "things" }, (name, reason) => leftOut.push(name, reason));
+    expect(leftOut).toEqual(["f", expect.stringContaining(message)]);
+    expect(routes.match("GET", "/api/things")?.functionName).toBe("g");
   });
 });
 
@@ -57,7 +71,9 @@ describe("of several routes that fit", () => {
       route: key.path,
       methods: methodsOf(key),
     }));
-    const routes = new RouteTable(functions, "api");
+    const leftOut: string[] = [];
+    const routes = new RouteTable(functions, "api", (name) => leftOut.push(name));
+    expect(leftOut).toEqual([]);
     for (const { name, route, methods } of functions)
       for (const method of methods) {
         const path = `/api/${route.replaceAll(/\{\w+\}/g, "x")}`;
@@ -65,10 +81,16 @@ describe("of several routes that fit", () => {
       }
   });
 
-  test("two with one path and a common method are refused", () => {
-    expect(() => table({ a: "items/{id}", b: "Items/{id}" })).toThrow(
-      'function "b": the route "api/Items/{id}" conflicts with the route of function "a"',
+  test("of two with one path and a common method the later is left out", () => {
+    const leftOut: string[] = [];
+    const routes = table({ b: "items/{id}", a: "Items/{id}" }, (name, reason) =>
+      leftOut.push(name, reason),
     );
+    expect(leftOut).toEqual([
+      "a",
+      'the route "api/Items/{id}" conflicts with the route of function "b"',
+    ]);
+    expect(routes.match("GET", "/api/items/1")?.functionName).toBe("b");
   });
 });
 

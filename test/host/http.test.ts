@@ -82,6 +82,22 @@ describe("an HTTP function of the local host", () => {
     expect(lines).not.toContain("a debug line");
   });
 
+  test("writes lines of the console, in an invocation too, at the levels of the console's category", async () => {
+    const logLevel = { default: "Warning", "Function.*.User": "Information" };
+    const host = await startHostProcess({ hostJson: { version: "2.0", logging: { logLevel } } });
+    await fetch(`${host.url}/console`);
+    const lines = host.output().split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "a line of an invocation",
+        "a warning of the console",
+        "an error of the console",
+      ]),
+    );
+    expect(lines).not.toContain("a line of the console");
+    expect(lines).not.toContain("a line of the other stream");
+  });
+
   test.each([
     ["outlives functionTimeout", "hold", "Timeout value of 0.5 s exceeded by function 'hold'"],
     ["leaves an exception uncaught", "uncaught", "uncaught exception: Error: nobody caught this"],
@@ -95,8 +111,7 @@ describe("an HTTP function of the local host", () => {
     await until(() => host.output().split("holding").length > 2 || undefined);
     const statuses = await Promise.all([...others, fetch(`${host.url}/${path}`)]);
     expect(statuses.map(({ status }) => status)).toEqual([500, 500, 500]);
-    expect(await host.ended()).toBe(1);
-    expect(host.output()).toContain(`the app's process ended: ${reason}`);
+    await until(() => host.output().includes(`the app's process ended: ${reason}`) || undefined);
   });
 
   test("waits where as many run as host.json allows, while unfinished bodies take no slot", async () => {

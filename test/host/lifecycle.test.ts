@@ -5,7 +5,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { runHostProcess, startHostProcess, until } from "./host-process.ts";
+import { runHostProcess, startHostProcess, until, type HostProcess } from "./host-process.ts";
+
+/** Waits until the host takes no connection any more. */
+const untilRefused = ({ url }: HostProcess) =>
+  until(() =>
+    fetch(`${url}/state`).then(
+      (answer) => void answer.text(),
+      () => true,
+    ),
+  );
 
 describe("the local host", () => {
   test("lets a running invocation finish when it is asked to end, and takes no new one", async () => {
@@ -13,17 +22,10 @@ describe("the local host", () => {
     const held = fetch(`${host.url}/hold`);
     await until(() => host.output().includes("holding") || undefined);
     host.signal("SIGTERM");
-    const refused = until(async () => {
-      try {
-        await (await fetch(`${host.url}/state`)).text();
-        return undefined;
-      } catch {
-        return true;
-      }
-    });
+    const refused = untilRefused(host);
     const response = await held;
     expect([response.status, await response.text()]).toEqual([200, "held"]);
-    expect(await refused).toBe(true);
+    await refused;
     expect(await host.ended()).toBe(0);
     expect(host.output()).toContain("appTerminate");
   });
@@ -55,14 +57,7 @@ describe("the local host", () => {
     const held = fetch(`${host.url}/hold`);
     await until(() => host.output().includes("holding") || undefined);
     host.signal("SIGTERM");
-    await until(async () => {
-      try {
-        await fetch(`${host.url}/state`);
-        return undefined;
-      } catch {
-        return true;
-      }
-    });
+    await untilRefused(host);
     await queue.sendMessage(Buffer.from("{}").toString("base64"));
     expect((await held).status).toBe(200);
     expect(await host.ended()).toBe(0);
@@ -82,14 +77,7 @@ describe("the local host", () => {
     const held = fetch(`${host.url}/hold`).catch(() => "cut off");
     await until(() => host.output().includes("holding") || undefined);
     host.signal("SIGINT");
-    await until(async () => {
-      try {
-        await fetch(`${host.url}/state`);
-        return undefined;
-      } catch {
-        return true;
-      }
-    });
+    await untilRefused(host);
     host.signal("SIGINT");
     expect(await host.ended()).toBe(1);
     expect(await held).toBe("cut off");
@@ -122,10 +110,34 @@ describe("the local host", () => {
     expect(wrong.output).toContain("PORT must be a port");
   });
 
-  test("names the setting that a trigger lacks", async () => {
-    const { code, output } = await runHostProcess({ env: { WORK_QUEUE: "work" } });
-    expect(code).toBe(1);
-    expect(output).toContain("set FixtureStorage to a connection string");
+  test("leaves out a function that can't be indexed, names what it lacks, and serves the others", async () => {
+    const host = await startHostProcess({ env: { WORK_QUEUE: "work" } });
+    expect(host.output()).toContain(
+      "The 'work' function is in error and left out: set FixtureStorage to a connection string",
+    );
+    expect((await fetch(`${host.url}/state`)).status).toBe(200);
+  });
+
+  test("starts a new process for one that ended, twice within half an hour, and ends with the third", async () => {
+    const host = await startHostProcess({ env: { FIXTURE_RUN_MS: "60000" } });
+    const starts = () => host.output().split("listening on").length - 1;
+    const end = async (path: string) => {
+      const answer = fetch(`${host.url}/${path}`).then(
+        ({ status }) => status,
+        () => "cut off",
+      );
+      return await answer;
+    };
+    expect(await end("uncaught")).toBe(500);
+    await until(() => starts() === 2 || undefined);
+    expect((await fetch(`${host.url}/state`)).status).toBe(200);
+    expect(await end("exit")).toBe("cut off");
+    await until(() => starts() === 3 || undefined);
+    expect((await fetch(`${host.url}/state`)).status).toBe(200);
+    expect(host.output()).toContain("the app's process ended: it exited with code 7. A new one");
+    expect(await end("unhandled")).toBe(500);
+    expect(await host.ended()).toBe(1);
+    expect(host.output()).toContain("That was the third time within half an hour");
   });
 
   test("takes settings from the environment first and from local.settings.json where it has none", async () => {

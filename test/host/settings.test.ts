@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { BindingInfo } from "../../dev/host/core-types.ts";
 import { readHostJson } from "../../dev/host/host-json.ts";
 import { readLocalSettings } from "../../dev/host/settings.ts";
+import type { OnLeftOut } from "../../dev/host/left-out.ts";
 import { readTriggers } from "../../dev/host/triggers.ts";
 
 async function folderWith(name: string, content: string): Promise<string> {
@@ -61,14 +63,39 @@ describe("local.settings.json", () => {
   );
 });
 
+const read = (name: string, trigger: BindingInfo, onLeftOut: OnLeftOut) => {
+  const registered = { metadata: { name, bindings: { trigger } }, callback: () => undefined };
+  return readTriggers(new Map([[name, registered]]), {}, onLeftOut);
+};
+
+test.each([
+  [{ type: "blobTrigger" }, "has http, queue and timer triggers only"],
+  [{ type: "httpTrigger", route: "f", authLevel: "function" }, "has no keys"],
+  [{ type: "timerTrigger", schedule: "0 0 3 * * *" }, "has no schedule"],
+  [{ type: "timerTrigger", schedule: "01:00:00" }, "has no schedule"],
+])(
+  "a function with the trigger %j, which only the local host lacks, is refused: %s",
+  (...given) => {
+    const [trigger, message] = given;
+    expect(() => read("f", trigger, () => undefined)).toThrow(
+      `function "f": the local host ${message}`,
+    );
+  },
+);
+
 test.each([
   ["1st", { type: "httpTrigger" }, "the name must be"],
-  ["f", { type: "blobTrigger" }, "has http, queue and timer triggers only"],
-  ["f", { type: "httpTrigger", route: "f", authLevel: "function" }, "has no keys"],
   ["f", { type: "timerTrigger" }, "schedule is missing"],
-  ["f", { type: "timerTrigger", schedule: "0 0 3 * * *" }, "has no schedule"],
+  ["f", { type: "timerTrigger", schedule: "every hour" }, "is no schedule"],
   ["f", { type: "queueTrigger", queueName: "no_name" }, "is no name for a queue"],
-])("a function %s with the trigger %j is refused: %s", (name, trigger, message) => {
-  const registered = { metadata: { name, bindings: { trigger } }, callback: () => undefined };
-  expect(() => readTriggers(new Map([[name, registered]]), {})).toThrow(message);
+  ["f", { type: "queueTrigger", queueName: "work", connection: "X" }, "set X to a connection"],
+])("a function %s with the trigger %j, which no host can index, is left out: %s", (...given) => {
+  const [name, trigger, message] = given;
+  const leftOut: string[] = [];
+  expect(read(name, trigger, (...of) => leftOut.push(...of))).toEqual({
+    http: [],
+    queues: [],
+    timers: [],
+  });
+  expect(leftOut).toEqual([name, expect.stringContaining(message)]);
 });

@@ -42,3 +42,30 @@ test("what is no request is refused before its line ends", async () => {
   const answer = await sendInParts(url, ["\u0016\u0003\u0001"]);
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
 });
+
+test("a body that comes with fewer than 240 bytes a second ends after five, and a faster one is read", async () => {
+  const { url } = await startHostProcess();
+  const head = `POST /api/echo HTTP/1.1\r\n${END}Content-Length: 2000\r\n\r\n`;
+  const unread = `POST /api/nowhere HTTP/1.1\r\nHost: a.test\r\nContent-Length: 2000\r\n\r\n`;
+  const dripped = (bytes: number) => Array.from({ length: 130 }, () => "x".repeat(bytes));
+  const [slow, fast, left] = await Promise.all([
+    // About 20 and 300 bytes a second, for some seven seconds. Both connections end once they are answered.
+    sendInParts(url, [head, ...dripped(1)]),
+    sendInParts(url, [head, ...dripped(15), "x".repeat(50)]),
+    sendInParts(url, [unread]),
+  ]);
+  expect(slow).toMatch(/^HTTP\/1\.1 500 .*\r\nConnection: close\r\n/s);
+  expect(fast).toMatch(/^HTTP\/1\.1 200 /);
+  expect(left).toMatch(/^HTTP\/1\.1 404 /);
+});
+
+test("a length next to chunks counts for nothing, and neither does an unknown version", async () => {
+  const { url } = await startHostProcess();
+  const chunks = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+  const answer = await sendInParts(url, [`POST /api/echo HTTP/1.1\r\n${END}${chunks}`]);
+  expect(answer).toContain('"x-content-length":"3"');
+  expect(answer).toContain('"body":""');
+  expect(await sendInParts(url, [`GET /api/echo HTTP/1.2\r\n${END}\r\n`])).toMatch(
+    /^HTTP\/1\.1 505 /,
+  );
+});

@@ -18,6 +18,8 @@ const STOP_MS_MAX = 60_000;
 const CALL_MS_MAX = 60_000;
 const POLL_MS = 100;
 const OUTPUT_KEPT_CHARACTERS = 20_000;
+/** The host's line on an app that ended by itself, after which it starts a new one. */
+const ENDED_BY_ITSELF = /^the app's process ended: .*/;
 const REQUEST_WITHOUT_ERROR = /"message":"request".*"status":[23]\d\d\b/;
 
 /** Waits and leases as short as a test needs them, and long enough for a busy machine. */
@@ -73,7 +75,7 @@ export interface RelayProcess {
   restartLater(milliseconds: number): Promise<void>;
   /** Asks it to end, as an operator does; answers its exit code. */
   end(): Promise<number | string>;
-  /** For the end of the tests: kills it and removes its folder. */
+  /** For the end of the tests: kills it and removes its folder. @throws Error if the app ever ended by itself */
   stop(): Promise<void>;
 }
 
@@ -112,6 +114,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   let output = "";
   let child: ChildProcess | undefined;
   let clockAheadMs = 0;
+  const endings: string[] = [];
 
   const start = async (): Promise<void> => {
     const started = launch(folder, environment, clockAheadMs);
@@ -120,6 +123,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
       if (stream === null) continue;
       createInterface({ input: stream }).on("line", (line) => {
         options.onLine?.(line);
+        if (ENDED_BY_ITSELF.test(line)) endings.push(line);
         // A test that waits asks often: what it asked would push out everything else.
         if (REQUEST_WITHOUT_ERROR.test(line)) return;
         output = `${output}${line}\n`.slice(-OUTPUT_KEPT_CHARACTERS);
@@ -160,6 +164,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     async stop() {
       await kill9();
       await rm(folder, { recursive: true, force: true });
+      if (endings.length > 0) throw new Error(`${endings.join("\n")}\n${output}`);
     },
   };
 }
