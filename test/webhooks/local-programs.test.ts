@@ -17,6 +17,8 @@ const names = {
   texts: () => Promise.resolve([]),
 };
 /** The ranges hold more than the one address that may be an endpoint. */
+const CREDENTIALS =
+  "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
 const settings = { OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8,::1/128" };
 
 describe("an endpoint on a developer's machine", () => {
@@ -64,8 +66,8 @@ describe("an endpoint on a developer's machine", () => {
     ["http://hooks.example.com:3000/", "must be an https URL"],
     ["http://localhost:25/", "must be an https URL"],
     ["http://localhost:6000/", "must be an https URL"],
-    ["http://user@localhost:3000/", "must be an https URL"],
-    ["http://:secret@127.0.0.1:3000/", "must be an https URL"],
+    ["http://user@localhost:3000/", CREDENTIALS],
+    ["http://:secret@127.0.0.1:3000/", CREDENTIALS],
     ["ftp://localhost:3000/", "must be an https URL"],
     ["https://localhost:3000/", "must lead to a public host name"],
     ["https://127.0.0.1:3000/", "must lead to a public address"],
