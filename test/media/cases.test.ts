@@ -58,6 +58,9 @@ const CASES: Readonly<Record<string, Readonly<Record<NetworkName, string>>>> = {
   "animated.png": { ...inAll("stilled"), instagram: still.instagram, mastodon: "" },
   "animated.webp": still,
   "cmyk.jpg": inAll("converted"),
+  "arithmetic.jpg": { ...inAll("converted"), instagram: "converted resized" },
+  "bright.avif": { ...inAll("converted"), instagram: "converted resized" },
+  "wide.avif": { ...inAll("converted"), instagram: "converted resized" },
   "turned.png": { ...inAll("rotated"), instagram: "ratio" },
   "turned.webp": { ...inAll("converted rotated"), instagram: "ratio" },
   "transparent.png": { ...inAll(""), instagram: "converted flattened" },
@@ -86,6 +89,58 @@ describe("what validation says of a picture is what publishing does to it", () =
         right,
       ]);
   });
+});
+
+describe("a JPEG of rare coding", () => {
+  test("is sent as one that all programs show", async () => {
+    const { bytes } = await fitImage(
+      await open(caseFile("arithmetic.jpg")),
+      targetsOf("bluesky").image,
+    );
+    expect(Buffer.from(bytes).includes(Buffer.from([0xff, 0xc0]))).toBe(true);
+    expect((await sharp(bytes).metadata()).width).toBe(64);
+  });
+
+  test.each([
+    ["without loss", [0xff, 0xc3], 8],
+    ["in steps of size", [0xff, 0xc5], 8],
+    ["of 12 bits", [0xff, 0xc1], 12],
+  ])(
+    "that can't be read is refused by its type and not as damaged: %s",
+    async (_what, marker, bits) => {
+      const jpeg = await flag().jpeg().toBuffer();
+      const at = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
+      Buffer.from(marker).copy(jpeg, at);
+      jpeg[at + 4] = bits;
+      for (const network of NETWORK_NAMES)
+        expect([
+          await told(jpeg, network).catch(({ reason }: { reason: string }) => reason),
+          await done(jpeg, network).catch(({ reason }: { reason: string }) => reason),
+        ]).toEqual(["imageType", "imageType"]);
+    },
+  );
+});
+
+test("a panorama to look around in is published flat, which is said", async () => {
+  const xmp = `http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" GPano:ProjectionType="equirectangular"/></rdf:RDF></x:xmpmeta>`;
+  const element = xmp.replace(
+    / GPano:ProjectionType=.*?\/>/,
+    "><GPano:ProjectionType>equirectangular</GPano:ProjectionType></rdf:Description>",
+  );
+  for (const text of [xmp, element]) {
+    const panorama = withSegment(await flag(900, 500).jpeg().toBuffer(), 0xe1, text);
+    const rules = "shownFlat metadataRemoved";
+    expect([await told(panorama, "facebook"), await done(panorama, "facebook")]).toEqual([
+      rules,
+      rules,
+    ]);
+  }
+  const photo = withSegment(
+    await flag(900, 500).jpeg().toBuffer(),
+    0xe1,
+    xmp.replace("equirectangular", "perspective"),
+  );
+  expect(await told(photo, "facebook")).toBe("metadataRemoved");
 });
 
 const SECRET = "taken at 48.8584 N, 2.2945 E";
@@ -139,7 +194,8 @@ const WITH_MORE: Readonly<Record<string, () => Promise<Buffer>>> = {
 
 function withSegment(jpeg: Buffer, marker: number, content: string): Buffer {
   const bytes = Buffer.from(content, "latin1");
-  const head = Buffer.from([0xff, marker, 0, bytes.length + 2]);
+  const length = bytes.length + 2;
+  const head = Buffer.from([0xff, marker, length >> 8, length & 0xff]);
   return Buffer.concat([jpeg.subarray(0, 2), head, bytes, jpeg.subarray(2)]);
 }
 

@@ -51,8 +51,10 @@ const imageFactsShape = shape(() =>
     /** Number of known frames of an animation, or 1 for a still picture. */
     frames: length(),
     hasAlpha: z.boolean(),
-    /** Whether its colours are for print (CMYK), which few readers show correctly. */
-    isPrint: z.boolean(),
+    /** Whether few programs show it as it is meant: colours for print (CMYK) or of high range, arithmetic coding. */
+    isRare: z.boolean(),
+    /** Whether it shows everything around the camera, for viewers that let their readers look about. */
+    isPanorama: z.boolean(),
   }),
 );
 export type ImageFacts = Readonly<ShapeOf<typeof imageFactsShape>>;

@@ -1,68 +1,7 @@
-/** Reads the bytes from `start` (inclusive) to `end` (exclusive). @throws Error when they aren't known yet */
-export type ReadFilm = (start: number, end: number) => Buffer;
+import { type Box, BoxedFile, type ReadBoxed } from "./boxes.ts";
 
-interface Box {
-  readonly type: string;
-  /** Where its content begins and ends. */
-  readonly start: number;
-  readonly end: number;
-}
-
-/** More than any film has on one level, except for one in very many fragments. */
-const BOXES_MAX = 10_000;
-/** A table of more than this is not read. It would have more than half a million entries. */
-const TABLE_BYTES_MAX = 4 * 1024 * 1024;
 /** A film in fragments without an index is read as a whole, if it isn't longer than this. */
 const WALKED_BYTES_MAX = 4 * 1024 * 1024;
-
-/** A film in the ISO base media format or QuickTime. */
-class Film {
-  readonly #size: number;
-  readonly #read: ReadFilm;
-
-  constructor(size: number, read: ReadFilm) {
-    this.#size = size;
-    this.#read = read;
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  bytes(start: number, end: number): Buffer {
-    return end <= this.#size && end >= start ? this.#read(start, end) : Buffer.alloc(0);
-  }
-
-  *boxes(from: number, until: number): Generator<Box> {
-    let at = from;
-    for (let count = 0; count < BOXES_MAX && at + 8 <= until; count += 1) {
-      const head = this.bytes(at, Math.min(at + 16, until));
-      const short = head.readUInt32BE(0);
-      const isLong = short === 1 && head.length >= 16;
-      const length = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? until - at : short;
-      const start = at + (isLong ? 16 : 8);
-      const end = Math.min(at + length, until);
-      if (end < start) return;
-      yield { type: head.toString("latin1", 4, 8), start, end };
-      at = end;
-    }
-  }
-
-  /** Returns the first box at a path below a box. */
-  find(within: Pick<Box, "start" | "end">, ...path: readonly string[]): Box | undefined {
-    const [type, ...rest] = path;
-    for (const box of this.boxes(within.start, within.end)) {
-      if (box.type !== type) continue;
-      const found = rest.length === 0 ? box : this.find(box, ...rest);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  content({ start, end }: Box): Buffer {
-    return end - start > TABLE_BYTES_MAX ? Buffer.alloc(0) : this.bytes(start, end);
-  }
-}
 
 /** Reads a number of 4 or 8 bytes, by the version of its box. All bits are set when it is unknown. */
 function numberAt(box: Buffer, at: number): number | undefined {
@@ -130,7 +69,7 @@ interface Track {
   readonly edits: readonly Edit[];
 }
 
-function trackIn(film: Film, trak: Box): Track | undefined {
+function trackIn(film: BoxedFile, trak: Box): Track | undefined {
   const contentOf = (...path: readonly string[]) => {
     const box = film.find(trak, ...path);
     return box === undefined ? Buffer.alloc(0) : film.content(box);
@@ -179,7 +118,7 @@ function longest(lengths: readonly (number | undefined)[]): number | null {
 type Fragment = ReadonlyMap<number, { readonly from: number; readonly until: number }>;
 
 function fragmentIn(
-  film: Film,
+  film: BoxedFile,
   moof: Pick<Box, "start" | "end">,
   defaults: ReadonlyMap<number, number>,
 ): Fragment {
@@ -226,7 +165,7 @@ function runLength(trun: Buffer, each: number): number {
 }
 
 /** Returns the offsets of the last fragments, from the index at the end of the file (8.8.9 to 8.8.11). */
-function lastFragments(film: Film): readonly number[] {
+function lastFragments(film: BoxedFile): readonly number[] {
   const end = film.bytes(Math.max(0, film.size - 16), film.size);
   if (end.length < 16 || end.toString("latin1", 4, 8) !== "mfro") return [];
   const start = film.size - end.readUInt32BE(12);
@@ -260,7 +199,7 @@ function indexSeconds(sidx: Buffer): number | undefined {
 
 /** Returns the length of a film in fragments, if an index or its header tells, or if all of it may be read. */
 function fragmentedSeconds(
-  film: Film,
+  film: BoxedFile,
   {
     moov,
     mvex,
@@ -313,8 +252,8 @@ const PLAYED: ReadonlySet<string> = new Set(["vide", "soun"]);
  * Returns how many seconds a film plays, or null when nothing tells: by the edit lists of its tracks and the times of
  * their samples, since recorders and trimmers leave other lengths in its headers.
  */
-export function filmSeconds(size: number, read: ReadFilm): number | null {
-  const film = new Film(size, read);
+export function filmSeconds(size: number, read: ReadBoxed): number | null {
+  const film = new BoxedFile(size, read);
   const moov = film.find({ start: 0, end: size }, "moov");
   if (moov === undefined) return null;
   const mvhd = film.find(moov, "mvhd");

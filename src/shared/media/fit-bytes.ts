@@ -4,6 +4,7 @@ import {
   type FittedImage,
   type ImageTarget,
   MediaFailure,
+  type MediaReason,
   type MediaRepair,
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
@@ -13,7 +14,9 @@ import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage } from "./image-facts.ts";
 import { withEnd } from "./missing-end.ts";
+import { jpegCoding } from "./jpeg-parts.ts";
 import { pictureParts } from "./picture-parts.ts";
+import { shownPixels, statedColours, type StatedColours } from "./stated-colours.ts";
 import { FIRST_PAGE, isTiff, tiffContent, type TiffContent } from "./tiff-content.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
@@ -58,6 +61,9 @@ export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<
 /** Reads an image's metadata. The result is undefined for a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
   if (!isReadable(contentType)) return undefined;
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (contentType === "image/jpeg" && jpegCoding(file) === "other")
+    throw refused("imageType", "a JPEG of rare coding");
   const content = await tiffIn(bytes);
   if (content?.rawType != null) throw refused("raw", content.rawType);
   const read = await (await openImage(bytes)).metadata();
@@ -84,7 +90,7 @@ async function completed(
   const ended = withEnd(contentType, bytes);
   if (ended === undefined) return { bytes, lacksEnd: false };
   const { width, height } = (await readMetadata(ended, contentType)) ?? { width: 0, height: 0 };
-  const image = await openImage(ended, "warning");
+  const image = await openImage(ended, { failOn: "warning" });
   await image
     .extract({ left: 0, top: height - 1, width, height: 1 })
     .raw()
@@ -118,13 +124,16 @@ export async function readImage(
     if (isChecked && metadata !== undefined) await decode(bytes);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    if (failure.reason === "pixels" || failure.reason === "raw" || isChecked) throw failure;
+    if (CERTAIN.has(failure.reason) || isChecked) throw failure;
   }
   const facts = { ...factsOfImage({ contentType, bytes, size, metadata }), lacksEnd };
   const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;
   if (!facts.hasAlpha || !isWhole || !isLight) return facts;
   return { ...facts, hasAlpha: await isClear(bytes).catch(() => true) };
 }
+
+/** Reasons that the first bytes of an image show. */
+const CERTAIN: ReadonlySet<MediaReason | null> = new Set(["pixels", "raw", "imageType"]);
 
 const isReadable = (contentType: string) => READABLE_IMAGES.includes(contentType);
 
@@ -203,10 +212,10 @@ async function tiffIn(bytes: Uint8Array): Promise<TiffContent | undefined> {
 
 async function openImage(
   bytes: Uint8Array,
-  failOn: NonNullable<SharpOptions["failOn"]> = "truncated",
+  { failOn = "truncated", ignoreIcc = false }: Pick<SharpOptions, "failOn" | "ignoreIcc"> = {},
 ): Promise<Sharp> {
   const sharp = await (library ??= loadLibrary());
-  const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn };
+  const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn, ignoreIcc };
   const { picture: { page, subIfd } = FIRST_PAGE } = (await tiffIn(bytes)) ?? {};
   const chosen = { page, ...(subIfd < 0 ? {} : { tiff: { subifd: subIfd } }) };
   return sharp(branded(bytes), { ...options, ...chosen, sequentialRead: true });
@@ -256,6 +265,7 @@ async function repaired(
 /** Repairs that leave out parts of the file, or add its end, and don't touch the visible pixels. */
 const REMOVALS: ReadonlySet<MediaRepair> = new Set([
   "completed",
+  "shownFlat",
   "metadataRemoved",
   "extrasRemoved",
 ]);
@@ -284,8 +294,13 @@ async function encoded(
   bytesMax: number,
 ): Promise<Uint8Array> {
   // By default the library converts colours to sRGB and removes all metadata.
-  const frame = async () =>
-    (await openImage(bytes)).autoOrient().resize(width, height, { fit: "fill" });
+  const colours = statedColours(contentTypeOf(bytes), bytes);
+  const opened = async () =>
+    (await openImage(bytes, { ignoreIcc: colours !== undefined }))
+      .autoOrient()
+      .resize(width, height, { fit: "fill" });
+  const pixels = colours === undefined ? undefined : await pixelsOf(await opened(), colours);
+  const frame = async () => (pixels === undefined ? await opened() : await imageOf(pixels));
   if (contentType === "image/png") {
     return (await frame()).png({ compressionLevel: 9 }).toBuffer();
   }
@@ -295,6 +310,24 @@ async function encoded(
     if (made.length <= bytesMax) break;
   }
   return made;
+}
+
+type RawPixels = Awaited<ReturnType<typeof pixelsOf>>;
+
+/** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
+async function pixelsOf(image: Sharp, colours: StatedColours) {
+  const { data, info } = await image
+    .toColourspace("rgb16")
+    .raw({ depth: "ushort" })
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const deep = new Uint16Array(data.buffer, data.byteOffset, data.length / 2);
+  return { data: shownPixels({ data: deep, channels }, colours), width, height, channels };
+}
+
+async function imageOf({ data, width, height, channels }: RawPixels): Promise<Sharp> {
+  const sharp = await (library ??= loadLibrary());
+  return sharp(data, { raw: { width, height, channels } });
 }
 
 function undecodable(error: unknown): MediaFailure {

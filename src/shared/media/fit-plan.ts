@@ -58,9 +58,10 @@ function planUnchanged(facts: ImageFacts): FitPlan {
 }
 
 /** Lists what is removed from the file or added to it, independent of changes to the picture itself. */
-function removalsOf({ lacksEnd, hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
+function removalsOf({ lacksEnd, isPanorama, hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
   return [
     ...(lacksEnd ? (["completed"] as const) : []),
+    ...(isPanorama ? (["shownFlat"] as const) : []),
     ...(hasMetadata ? (["metadataRemoved"] as const) : []),
     ...(hasExtras ? (["extrasRemoved"] as const) : []),
   ];
@@ -116,7 +117,7 @@ function isLargeGif({ contentType, width, height }: ImageFacts, target: ImageTar
 
 /** Returns the type of the result: the image's own when it needs no change of type, else JPEG or PNG. */
 function resultType(facts: ImageFacts, target: ImageTarget): string {
-  const { contentType, size, frames, hasAlpha, isPrint, isSeparable } = facts;
+  const { contentType, size, frames, hasAlpha, isRare, isSeparable } = facts;
   const { types, bytesMax, pngBytesMax = Infinity } = target;
   if (!types.includes(contentType) || size > bytesMax || isLargeGif(facts, target))
     return "image/jpeg";
@@ -126,7 +127,7 @@ function resultType(facts: ImageFacts, target: ImageTarget): string {
   const isUntouched =
     frames === 1 &&
     isSeparable &&
-    !isPrint &&
+    !isRare &&
     !isTurned(facts, target) &&
     isFrameOf(facts, frameWithin(facts, target));
   return isUntouched ? contentType : "image/jpeg";
@@ -145,7 +146,7 @@ function repairsOf(
   const isJpeg = contentType === "image/jpeg";
   const found: readonly (readonly [MediaRepair, boolean])[] = [
     ["stilled", facts.frames > 1],
-    ["converted", contentType !== facts.contentType || facts.isPrint],
+    ["converted", contentType !== facts.contentType || facts.isRare],
     ["flattened", facts.hasAlpha && isJpeg],
     ["rotated", isTurned(facts, target)],
     ["resized", isResized],

@@ -2,8 +2,10 @@ import { imageSize } from "image-size";
 import type { Metadata } from "sharp";
 import { FIRST_SIDEWAYS, isSilentExif, UPRIGHT } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";
+import { jpegCoding } from "./jpeg-parts.ts";
 import type { PictureParts } from "./parts.ts";
 import { isSeparableType, pictureParts } from "./picture-parts.ts";
+import { statedColours } from "./stated-colours.ts";
 
 interface Frame {
   readonly width: number;
@@ -53,6 +55,19 @@ export interface KnownImage {
   readonly metadata: Metadata | undefined;
 }
 
+/** What cameras and programs write of a photo all around (Photo Sphere XMP), as an attribute or an element. */
+const PANORAMA = /ProjectionType\s{0,9}(?:>|=\s{0,9}["'])\s{0,9}equirectangular/i;
+
+/** Reports whether few programs show the picture as it is meant: its coding or its colours are rare. */
+function isRarelyShown({ contentType, bytes, metadata }: KnownImage): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (
+    metadata?.space === "cmyk" ||
+    (contentType === "image/jpeg" && jpegCoding(file) === "arithmetic") ||
+    statedColours(contentType, bytes) !== undefined
+  );
+}
+
 /** Determines the facts of an image from its bytes. When they are only the first, the usual is assumed for the rest. */
 export function factsOfImage(image: KnownImage): ImageFacts {
   const { contentType, bytes, size, metadata } = image;
@@ -73,7 +88,8 @@ export function factsOfImage(image: KnownImage): ImageFacts {
     isSeparable: kept !== null || (!isWhole && isKnownType),
     lacksEnd: false,
     hasAlpha: metadata?.hasAlpha ?? false,
-    isPrint: metadata?.space === "cmyk",
+    isRare: isRarelyShown(image),
+    isPanorama: metadata?.xmp !== undefined && PANORAMA.test(metadata.xmp.toString("latin1")),
   };
 }
 

@@ -48,6 +48,26 @@ export function* segmentsOf(jpeg: Buffer): Generator<Segment> {
   }
 }
 
+/** Frames by how they are coded: those that all programs show, and those with arithmetic coding, which few do. */
+const COMMON_FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2];
+const ARITHMETIC_FRAMES: readonly number[] = [0xc9, 0xca];
+/** The markers of frames that can't be read here. Others of this range are tables. */
+const OTHER_FRAMES: readonly number[] = [0xc3, 0xc5, 0xc6, 0xc7, 0xcb, 0xcd, 0xce, 0xcf];
+
+/**
+ * Tells how a JPEG is coded: `arithmetic`, which can be read here and which browsers don't show, or `other`, which can't
+ * be read, such as one without loss or of 12 bits. Undefined if its frame isn't among the bytes.
+ */
+export function jpegCoding(jpeg: Buffer): "common" | "arithmetic" | "other" | undefined {
+  for (const { marker, bytes } of segmentsOf(jpeg)) {
+    const isArithmetic = ARITHMETIC_FRAMES.includes(marker);
+    const isRead = isArithmetic || COMMON_FRAMES.includes(marker);
+    if (OTHER_FRAMES.includes(marker) || (isRead && bytes[4] !== 8)) return "other";
+    if (isRead) return isArithmetic ? "arithmetic" : "common";
+  }
+  return undefined;
+}
+
 /** Keeps a JPEG's frames, tables, scans, colour profile and orientation. */
 export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureParts {
   const found: Found = { kept: [], hasMetadata: false, hasExtras: false };

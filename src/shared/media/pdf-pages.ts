@@ -191,16 +191,21 @@ async function streamIn(chunk: Text): Promise<Section> {
   return { places, trailer: dictionary };
 }
 
+const OBJECT = /^\s{0,9}(\d{1,9})\s{1,9}\d{1,5}\s{1,9}obj\b/;
+const DICTIONARY_BYTES_MAX = 20_000;
+
 /** Returns a stream's dictionary and its bytes without their compression. */
 async function streamOf(
   chunk: Text,
 ): Promise<{ readonly dictionary: string; readonly bytes: Buffer }> {
   const text = await chunk.until("endstream");
-  const [head, dictionary] =
-    /^\s{0,9}\d{1,9}\s{1,9}\d{1,5}\s{1,9}obj\b([^]{0,20000}?)\bstream\r?\n/.exec(text) ?? [];
-  if (head === undefined || dictionary === undefined) throw new Unreadable("no stream");
-  const length = numberIn(dictionary, "/Length") ?? text.indexOf("endstream") - head.length;
-  const raw = Buffer.from(text.slice(head.length, head.length + length), "latin1");
+  const [head] = OBJECT.exec(text) ?? [];
+  const at = head === undefined ? -1 : text.indexOf("stream", head.length);
+  if (head === undefined || at < 0 || at > DICTIONARY_BYTES_MAX) throw new Unreadable("no stream");
+  const dictionary = text.slice(head.length, at);
+  const start = at + "stream".length + (text.startsWith("\r\n", at + "stream".length) ? 2 : 1);
+  const length = numberIn(dictionary, "/Length") ?? text.indexOf("endstream", start) - start;
+  const raw = Buffer.from(text.slice(start, start + length), "latin1");
   if (!/\/Filter\b/.test(dictionary)) return { dictionary, bytes: raw };
   if (!/\/Filter\s{0,9}\[?\s{0,9}\/FlateDecode\s{0,9}(?:\]|\/|>|$)/.test(dictionary.trimEnd()))
     throw new Unreadable("another compression");
@@ -259,7 +264,7 @@ async function objectText(
   if (place === undefined) throw new Unreadable("no such object");
   if ("at" in place) {
     const { text } = await readText(place.at);
-    const [head, named] = /^\s{0,9}(\d{1,9})\s{1,9}\d{1,5}\s{1,9}obj\b/.exec(text) ?? [];
+    const [head, named] = OBJECT.exec(text) ?? [];
     if (head === undefined || Number(named) !== number) throw new Unreadable("another object");
     const end = text.indexOf("endobj");
     return text.slice(head.length, end < 0 ? undefined : end);

@@ -141,13 +141,14 @@ export function mediaRejected(rule: string, note: string, mediaIndex?: number): 
 
 /** The text for a repair. The rule is `<network>.media.<repair>` on every network. */
 const REPAIRS: Readonly<Record<MediaRepair, string>> = {
-  converted: "The image is converted to a type that the network takes.",
+  converted: "The image is converted to a type and colours that the network takes.",
   recompressed: "The image has more bytes than the network takes; it is compressed further.",
-  resized: "The image is larger than the network shows it, or takes it; it is scaled.",
+  resized: "The image is larger or smaller than the network shows or takes it; it is scaled.",
   rotated: "The image is turned as its camera noted, since the network does not do it.",
   flattened: "The image's transparent parts become white.",
   stilled: "The network shows no moving images; the first frame is published.",
   completed: "The image lacks the marker at its end; the marker is added.",
+  shownFlat: "The image is a panorama to look around in; the network shows it flat.",
   metadataRemoved:
     "The image's metadata is left out, such as when, where and with what it was taken.",
   extrasRemoved:

@@ -48,6 +48,7 @@ export const MEDIA_REPAIRS = [
   "flattened",
   "stilled",
   "completed",
+  "shownFlat",
   "metadataRemoved",
   "extrasRemoved",
 ] as const;
