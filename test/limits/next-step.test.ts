@@ -63,7 +63,7 @@ describe("while storage fails nobody waits and the same limit holds", () => {
     ["in the strict zone", { count: 250, unseen: 250 }, GRANT],
     ["at the limit", { count: 300, unseen: 300 }, DENY],
     ["at the limit, long after the last try", { count: 300, isFresh: false }, DENY],
-    ["storage is tried again after a second", { count: 100, isFresh: false }, GRANT_BESIDE],
+    ["storage is tried again after a moment", { count: 100, isFresh: false }, GRANT_BESIDE],
   ];
   test.each(cases)("while storage fails the same limit holds: %s", (_name, known, expected) => {
     expect(admissionStep({ ...QUIET, failing: true, ...known })).toEqual(expected);

@@ -5,6 +5,7 @@ import type { CorePartition } from "../../src/shared/partition/operation.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../src/shared/runtime/storage/row.ts";
+import { beginWork, isInBackground } from "../../src/shared/runtime/telemetry/work-context.ts";
 import { casesOf } from "../setup/long-check.ts";
 import {
   acceptanceOf,
@@ -46,6 +47,24 @@ describe("writing together", () => {
     // The first alone (wallet, entry, marker), then twenty in one: a wallet and two rows each.
     expect(partition.sizes).toEqual([3, 41]);
     expect(partition.wallet.balance).toBe(979);
+  });
+
+  test("a caller's operation that joins a worker's waits for no other requests of workers", async () => {
+    const { partition, instance } = start();
+    const seen: boolean[] = [];
+    const own = partition.seenBy(CALM, () => new Date());
+    const commit = new GroupCommit({
+      ...own,
+      readWallet: () => (seen.push(isInBackground()), own.readWallet()),
+      transact: (writes) => (seen.push(isInBackground()), own.transact(writes)),
+    });
+    await credit(instance, "tokens", 1_000);
+    const ofWorker = beginWork({ parents: [], isBackground: true }, () =>
+      commit.submit(acceptanceOf("worker").operation),
+    );
+    await Promise.all([ofWorker, commit.submit(acceptanceOf("caller").operation)]);
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).not.toContain(true);
   });
 
   test("a transaction never holds more than 90 rows, and nobody is left out", async () => {

@@ -75,6 +75,7 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
         beginWork(
           {
             parents: [traceOfHint(hint), host?.traceParent],
+            isBackground: true,
             fields: { worker: queue, ...hintFields(hint) },
             host,
           },
@@ -120,7 +121,7 @@ export async function runTimer(
   const system = systemScope(services, name);
   const { requestId } = system;
   await beginWork(
-    { parents: [host.traceParent], requestId, fields: { timer: name }, host },
+    { parents: [host.traceParent], requestId, isBackground: true, fields: { timer: name }, host },
     async () => {
       if (isPastDue) services.log.info("timer is late", { timer: name });
       await timer.run(services, system);

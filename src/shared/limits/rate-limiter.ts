@@ -1,7 +1,6 @@
 import type { Log } from "../runtime/log.ts";
 import type { RateWindowRows } from "./rate-window-store.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
-import { FRESH_BESIDE_MS } from "./sliding-window.ts";
 import { admitTogether, SharedWindow, type Admission } from "./shared-window.ts";
 import { AppError } from "../runtime/errors.ts";
 
@@ -34,26 +33,24 @@ export class RateLimiter {
 
   /** Admits and counts a request, or refuses it. `subject` becomes a part of a row key. */
   admit(subject: string, limit: number): Promise<Admission> {
-    return this.#windowOf({ subject }).admit(limit);
+    return this.#windowOf(subject).admit(limit);
   }
 
   /** Admits a request in two buckets: it counts in both or in none. Returns the one with less left. */
   admitWithin(own: Share, beside: Share): Promise<Admission> {
-    const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
-    const buckets = [
-      { window: this.#windowOf({ subject: own.subject }), limit: own.limit },
-      { window: this.#windowOf(whole), limit: beside.limit },
-    ];
+    const buckets = [own, beside].map(({ subject, limit }) => {
+      return { window: this.#windowOf(subject), limit };
+    });
     return admitTogether(buckets, this.#options.now);
   }
 
-  #windowOf(named: { readonly subject: string; readonly freshMs?: number }): SharedWindow {
-    const known = this.#windows.get(named.subject);
+  #windowOf(subject: string): SharedWindow {
+    const known = this.#windows.get(subject);
     if (known !== undefined) return known;
     const { rows, now } = this.#options;
     const onFailure = (error: unknown) => this.#report(error);
-    const window = new SharedWindow({ ...named, rows, now, onFailure });
-    this.#windows.set(named.subject, window);
+    const window = new SharedWindow({ subject, rows, now, onFailure });
+    this.#windows.set(subject, window);
     return window;
   }
 

@@ -19,7 +19,7 @@ const EXCHANGE_MS_MAX = 10_000;
 /** How long a request waits for exchanges. After that, the counts that this process knows decide. */
 const WAIT_MS_MAX = 10_000;
 /** How long after the end of a minute all instances have written their counts. */
-const SETTLED_MS = 3_000;
+const SETTLED_MS = FRESH_MS + 2_000;
 
 /** Whether a request was admitted, and how much of the limit is left. */
 export interface Admission {
@@ -32,8 +32,6 @@ export interface Admission {
 
 export interface SharedWindowOptions {
   readonly subject: string;
-  /** How old the counts of the other instances may be. */
-  readonly freshMs?: number;
   readonly rows: RateWindowRows;
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
@@ -69,7 +67,6 @@ class Tally {
  */
 export class SharedWindow {
   readonly #options: SharedWindowOptions;
-  readonly #freshMs: number;
   /** Unique, so that a later window of the same subject doesn't overwrite the counts of this one. */
   readonly #column = randomBytes(6).toString("hex");
   #minute = 0;
@@ -83,7 +80,6 @@ export class SharedWindow {
 
   constructor(options: SharedWindowOptions) {
     this.#options = options;
-    this.#freshMs = options.freshMs ?? FRESH_MS;
   }
 
   /** Counts a request if there is room for it. It waits for storage only when the exact count matters. */
@@ -99,7 +95,7 @@ export class SharedWindow {
       count: weightedCount(this.#usage(), now),
       unseen: this.#unseen(),
       instances: this.#instances(),
-      isFresh: now - this.#exchangedAt <= this.#freshMs,
+      isFresh: now - this.#exchangedAt <= FRESH_MS,
       failing: this.#failing || at.now - at.askedAt > WAIT_MS_MAX,
       waited,
     });
@@ -205,7 +201,7 @@ export class SharedWindow {
     this.#flush = setTimeout(() => {
       this.#flush = undefined;
       void this.exchange();
-    }, this.#freshMs);
+    }, FRESH_MS);
     this.#flush.unref();
   }
 }

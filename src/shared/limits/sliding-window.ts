@@ -41,13 +41,11 @@ export function secondsUntilNextMinute(now: number): number {
 const TOLERANCE = 0.1;
 /** The documented number of instances for the tolerance, assumed until the real number is known. */
 export const INSTANCES_ASSUMED = 8;
-/** Counts that were read longer ago than this are read again. */
-export const FRESH_MS = 1_000;
 /**
- * Like `FRESH_MS`, for a request that is counted in two windows. How far instances exceed a limit depends on the
- * requests that they admit unseen by the others, not on this.
+ * Counts that were read longer ago than this are read again. How far instances exceed a limit depends on the requests
+ * that they admit unseen by the others, not on this.
  */
-export const FRESH_BESIDE_MS = 5_000;
+export const FRESH_MS = 5_000;
 
 /** What a process knows about a subject's window when it decides on a request. */
 export interface WindowView {

@@ -9,6 +9,7 @@ import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
 import type { PartitionOperation, CorePartition, StoredWallet } from "./operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
+import { outsideWork } from "../runtime/telemetry/work-context.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
 /** Enough for the busiest minute of a process. */
@@ -90,7 +91,8 @@ export class GroupCommit {
 
   #enqueue(pending: Pending): void {
     this.#queue.push(pending);
-    void this.#run();
+    // Callers' operations may join those of a worker, whose requests to storage would wait.
+    if (!this.#running) void outsideWork(() => this.#run());
   }
 
   /**
@@ -132,7 +134,6 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    if (this.#running) return;
     this.#running = true;
     this.#contest.begin();
     while (this.#queue.length > 0) {

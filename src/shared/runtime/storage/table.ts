@@ -15,6 +15,7 @@ import {
 } from "./row.ts";
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
 import type { PageQuery, SingleWrite, TableWire } from "./table-wire.ts";
+import { RequestGate } from "./request-gate.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeTogether } from "./together.ts";
 import { inBatches } from "../promises.ts";
@@ -31,8 +32,6 @@ export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
 }
 
-const patience = () => AbortSignal.timeout(CALL_TIMEOUT_MS);
-
 /** Reports whether the write is unconditional, so that it may be repeated. */
 function isHarmless(write: SingleWrite): boolean {
   switch (write.kind) {
@@ -48,44 +47,37 @@ function isHarmless(write: SingleWrite): boolean {
   }
 }
 
-/** Reads a page of a query. The result is undefined when the table doesn't exist. */
-async function readPage(wire: TableWire, query: PageQuery): Promise<SelectedPage | undefined> {
-  try {
-    return await retryHarmless(() => wire.page(query, patience()));
-  } catch (error) {
-    if (failureOf(error).status === 404) return undefined;
-    if (isDefinite(error)) throw error;
-    throw serviceUnavailable(error);
-  }
-}
-
 /**
  * A table. Conditional writes return a value when they lose a race. A write with an unknown outcome throws
  * `service_unavailable` (single rows) or returns `in_doubt` (transactions). The table is created on first use.
  */
 export class Table {
   readonly #open: () => Promise<TableWire>;
+  readonly #gate: RequestGate;
   readonly #reads = new SharedReads();
   #wire: Promise<TableWire> | undefined;
 
-  constructor(open: () => Promise<TableWire>) {
+  /** `gate`: that of the process, which all its tables share. */
+  constructor(open: () => Promise<TableWire>, gate = new RequestGate()) {
     this.#open = open;
+    this.#gate = gate;
   }
 
-  #connected(): Promise<TableWire> {
+  /** Makes one request, whose time begins when it is sent. */
+  async #request<T>(send: (wire: TableWire, signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#wire ??= this.#open();
-    return this.#wire;
+    const wire = await this.#wire;
+    return await this.#gate.run(() => send(wire, AbortSignal.timeout(CALL_TIMEOUT_MS)));
   }
 
   /** Creates the table when a write finds that it is missing. Two processes may do so at the same time. */
-  async #write<T>(write: (wire: TableWire) => Promise<T>): Promise<T> {
-    const wire = await this.#connected();
+  async #write<T>(send: (wire: TableWire, signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      return await write(wire);
+      return await this.#request(send);
     } catch (error) {
       if (!isMissingContainer(error)) throw error;
-      await wire.create(patience());
-      return await write(wire);
+      await this.#request((wire, signal) => wire.create(signal));
+      return await this.#request(send);
     }
   }
 
@@ -95,10 +87,9 @@ export class Table {
     write: SingleWrite,
     lost: readonly number[] = [],
   ): Promise<string | undefined> {
-    const send = (wire: TableWire) => wire.write(partitionKey, write, patience());
-    const sendAgain = (wire: TableWire) => retryHarmless(() => send(wire));
+    const send = () => this.#write((wire, signal) => wire.write(partitionKey, write, signal));
     try {
-      return await this.#write(isHarmless(write) ? sendAgain : send);
+      return await (isHarmless(write) ? retryHarmless(send) : send());
     } catch (error) {
       const { status } = failureOf(error);
       if (status !== undefined && lost.includes(status)) return undefined;
@@ -115,9 +106,10 @@ export class Table {
   }
 
   async #find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
-    const wire = await this.#connected();
     try {
-      return await retryHarmless(() => wire.find(partitionKey, rowKey, patience()));
+      return await retryHarmless(() =>
+        this.#request((wire, signal) => wire.find(partitionKey, rowKey, signal)),
+      );
     } catch (error) {
       if (isDefinite(error)) throw error;
       throw serviceUnavailable(error);
@@ -223,11 +215,10 @@ export class Table {
     size: () => number,
     after?: string,
   ): AsyncGenerator<SelectedPage, void> {
-    const wire = await this.#connected();
     let continuation = after;
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const rows = Math.min(PAGE_ROWS_MAX, size());
-      const answer = await readPage(wire, { filter, rows, after: continuation });
+      const answer = await this.#page({ filter, rows, after: continuation });
       if (answer === undefined) return;
       yield answer;
       if (answer.next === undefined) return;
@@ -235,6 +226,17 @@ export class Table {
     }
     // An error, so that no caller takes this for the end of the list.
     throw serviceUnavailable(new Error(`a query did not end after ${PAGES_MAX} pages`));
+  }
+
+  /** Reads a page of a query. The result is undefined when the table doesn't exist. */
+  async #page(query: PageQuery): Promise<SelectedPage | undefined> {
+    try {
+      return await retryHarmless(() => this.#request((wire, signal) => wire.page(query, signal)));
+    } catch (error) {
+      if (failureOf(error).status === 404) return undefined;
+      if (isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
   }
 
   /** Removes a page of selected rows in any version. Returns their number and where to continue. */
@@ -295,7 +297,9 @@ export class Table {
     writes: readonly (RowWrite | RowPut)[],
   ): Promise<TransactionResult> {
     try {
-      const answer = await this.#write((wire) => wire.transact(partitionKey, writes, patience()));
+      const answer = await this.#write((wire, signal) =>
+        wire.transact(partitionKey, writes, signal),
+      );
       const etags = new Map<string, string>();
       for (const [index, etag] of answer.entries()) {
         const write = writes[index];

@@ -1,4 +1,5 @@
 import type { StorageAccount } from "../storage-account.ts";
+import { RequestGate } from "./request-gate.ts";
 import { Table } from "./table.ts";
 import type { TokenCredential } from "@azure/identity";
 import { Queue } from "./queue.ts";
@@ -32,8 +33,8 @@ function isInsecure(connectionString: string): boolean {
 }
 
 /** Opens a table of an account. Nothing is loaded or connected before the first call. */
-export function openTable(account: StorageAccount, name: string): Table {
-  return new Table(async () => {
+export function openTable(account: StorageAccount, name: string, gate?: RequestGate): Table {
+  const open = async () => {
     const [{ TableClient }, { ServiceTable }] = await Promise.all([
       import("@azure/data-tables"),
       import("./table-wire.ts"),
@@ -48,7 +49,8 @@ export function openTable(account: StorageAccount, name: string): Table {
     const url = `https://${account.accountName}.table.core.windows.net`;
     const signing = await credential(account.clientId);
     return new ServiceTable(new TableClient(url, name, signing, tableOptions));
-  });
+  };
+  return new Table(open, gate);
 }
 
 /** Opens a queue of an account. Nothing is loaded or connected before the first call. */
@@ -107,7 +109,8 @@ interface TablesConfig {
 
 /** Opens every table of the app. None is connected before its first use. */
 export function openTables({ data, prefix }: TablesConfig): Tables {
+  const gate = new RequestGate();
   return Object.fromEntries(
-    TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)]),
+    TABLE_NAMES.map((name) => [name, openTable(data, prefix + name, gate)]),
   ) as Tables;
 }

@@ -63,6 +63,7 @@ interface WorkContext {
   /** The id of this step. Calls that it makes name it as their parent. */
   readonly spanId: string;
   readonly requestId: string | null;
+  readonly isBackground: boolean;
   fields: WorkFields;
   readonly invocation: { readonly host: Invocation | undefined; isOver: boolean };
 }
@@ -71,6 +72,8 @@ interface Beginning {
   /** Headers and message fields as they were received. The first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;
+  /** Whether no caller waits for it. */
+  readonly isBackground?: true;
   readonly fields?: WorkFields;
   readonly host?: Invocation | undefined;
 }
@@ -79,11 +82,11 @@ const contexts = new AsyncLocalStorage<WorkContext | undefined>();
 
 /** Runs a request, a message or a timer. Everything that it starts belongs to it, even if it runs later. */
 export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>): Promise<T> {
-  const { parents, requestId = null, fields = {}, host } = beginning;
+  const { parents, requestId = null, isBackground = false, fields = {}, host } = beginning;
   const given = parents.map(parseTraceParent).find((parent) => parent !== undefined);
   const invocation = { host, isOver: false };
   const traceId = given?.traceId ?? newTraceId();
-  const context = { traceId, spanId: newSpanId(), requestId, fields, invocation };
+  const context = { traceId, spanId: newSpanId(), requestId, isBackground, fields, invocation };
   try {
     return await contexts.run(context, run);
   } finally {
@@ -98,6 +101,7 @@ export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T
     traceId: origin.traceId ?? now?.traceId ?? newTraceId(),
     spanId: newSpanId(),
     requestId: origin.requestId ?? now?.requestId ?? null,
+    isBackground: now?.isBackground ?? false,
     fields: { ...now?.fields, ...fields },
     invocation: now?.invocation ?? { host: undefined, isOver: true },
   };
@@ -118,6 +122,11 @@ export function noteWork(fields: WorkFields): void {
 /** Runs something that outlives the work that starts it, such as a timer or a cache. */
 export function outsideWork<T>(run: () => T): T {
   return contexts.run(undefined, run);
+}
+
+/** Reports whether no caller waits for the current work: it is a worker's or a timer's. */
+export function isInBackground(): boolean {
+  return contexts.getStore()?.isBackground === true;
 }
 
 /** Fields of the current work, for a log line. */
