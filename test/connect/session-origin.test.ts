@@ -152,6 +152,16 @@ const ORIGINS: Readonly<Record<string, () => Promise<Made>>> = {
     const body = { token, newPassword: "violet marmot 7 teacups" };
     return { call, end: () => take("POST", "/v1/auth/reset/confirm", { body }) };
   },
+  "a user who sets a password on the page of a reset link": async () => {
+    const { call, id } = await aColleague();
+    const path = `/v1/admin/platforms/${owner.application.platform.id}/users/${id}/reset-link`;
+    const { url } = dataOf(await world.relay.call("POST", path, { operator: ["Admin"], body: {} }));
+    const token = new URL(url).searchParams.get("token") ?? "";
+    const form = new URLSearchParams({ token, password: "violet marmot 7 teacups" });
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const sent = { rawBody: form.toString(), headers };
+    return { call, end: () => take("POST", "/v1/auth/ui/reset", sent) };
+  },
   "a key under a grant whose minting session is ended": async () => {
     const { call } = await aColleague();
     const end = () => take("POST", "/v1/auth/logout", { ...call, body: { everywhere: false } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
-import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
+import { aKey, anApplication, aProfile, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import type { Answer } from "../setup/relay.ts";
 import { useTwoMailedProcesses } from "../setup/use-relay.ts";
 import {
@@ -92,6 +92,45 @@ describe.each(Object.entries(WAYS))("a password that is reset by %s", (_name, re
     const { token: session } = dataOf(own);
     const confirm = { body: { password: NEW_PASSWORD, ...body }, headers, session };
     expect(outcomeOf(await second.call("POST", "/v1/auth/confirm", confirm))).toBe("200");
+  });
+
+  test("ends every session and what they made, and keeps the keys that they made", async () => {
+    const { email, id: userId, platformId, session } = await verified(mailed);
+    const { relay } = mailed;
+    const platform = { id: platformId, email, userId, session };
+    const credit = { operator: ["Admin"], body: { platformId, tokens: 100 } };
+    dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
+    const application = await anApplication(relay, platform);
+    const profile = await aProfile(relay, application);
+    const restricted = await aKey(relay, application, { scope: "restricted" });
+    const grant = dataOf(
+      await post(relay, "/v1/profile-grants", { profileId: profile.id }, session),
+    ).token;
+    const linking = `/v1/profiles/${profile.id}/connect/sessions`;
+    const { connectUrl } = dataOf(await post(relay, linking, {}, session));
+    const { pathname, search } = new URL(connectUrl);
+    const uses = {
+      session: () => second.call("GET", "/v1/me", { session }),
+      grant: () =>
+        second.call("GET", "/v1/posts", {
+          key: restricted.secret,
+          headers: { "x-profile-id": profile.id, "x-profile-grant": grant },
+        }),
+      link: () => second.call("GET", `${pathname.replace(/^\/api/, "")}${search}`),
+      key: () => second.call("GET", "/v1/me", { key: application.key }),
+      restricted: () => second.call("GET", "/v1/me", { key: restricted.secret }),
+    };
+    const statuses = async () =>
+      Object.fromEntries(
+        await Promise.all(
+          Object.entries(uses).map(async ([name, use]) => [name, (await use()).status]),
+        ),
+      );
+    const all = { session: 200, grant: 200, link: 200, key: 200, restricted: 200 };
+    expect(await statuses()).toEqual(all);
+    await askForReset(relay, { email });
+    await reset(await lastToken(mailed, email));
+    expect(await statuses()).toEqual({ ...all, session: 401, grant: 401, link: 410 });
   });
 
   test("ends the block of ten wrong codes", async () => {
