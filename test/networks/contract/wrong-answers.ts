@@ -14,7 +14,7 @@ import { forFile } from "../../setup/for-file.ts";
 const FROM = ["wrong-answer", "wrong-reply"] as const;
 
 /** What an id must never be taken from. */
-const NO_ID = /null|undefined|true|false|object/;
+const NO_ID = /null|undefined|true|false|object|\p{Cc}/u;
 
 async function expectTruthOf(world: World, form: Form, step: LegStep, fault: string) {
   const where = `${fault} of ${step.name}`;

@@ -6,6 +6,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   lie: false,
   object: { id: "1" },
   list: [],
+  control: "1\r\n\u0000",
 };
 
 /** Everything as it was but what says yes: ids, and a plain word of success. */

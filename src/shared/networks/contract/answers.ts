@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
+import { isNetworkId } from "./text.ts";
 import type { LegErrorCode } from "./errors.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -346,7 +347,7 @@ export function oauthError(answer: HttpResponse): string | undefined {
 
 /** An id as a network writes it, as text or as a whole number. The text of anything else would be no id. */
 export const idShape = shape(() =>
-  z.union([z.string().min(1), z.number().int().nonnegative().transform(String)]),
+  z.union([z.string().refine(isNetworkId), z.number().int().nonnegative().transform(String)]),
 );
 
 /** A number that some answers have in quotes. */

@@ -1,7 +1,7 @@
 import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkChoice, type LinkedAccount } from "./link.ts";
 import type { LinkFailure, LinkOutcome, OAuthRedirect } from "./link.ts";
-import { withoutMarks } from "./text.ts";
+import { isNetworkId, withoutMarks } from "./text.ts";
 import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 
 /*
@@ -17,7 +17,6 @@ export type Bounded<Of> = Of & { readonly [isBounded]: true };
 
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
-const ID_CHARACTERS_MAX = 500;
 const NOTE_CHARACTERS_MAX = 500;
 /** Maximum length of the `state` in a callback. */
 const STATE_CHARACTERS_MAX = 200;
@@ -30,7 +29,6 @@ const DATA_CHARACTERS_MAX = 100_000;
 const cut = (text: string, charactersMax: number) => text.slice(0, charactersMax).toWellFormed();
 /** Limits a name, which people see on our pages and on those of customers. */
 const name = (text: string) => withoutMarks(cut(text, NAME_CHARACTERS_MAX));
-const isId = (id: string) => id !== "" && id.length <= ID_CHARACTERS_MAX;
 
 /** Reports whether data of a network are small enough to be stored. */
 export function isStorable(data: NetworkData): data is Bounded<NetworkData> {
@@ -43,17 +41,25 @@ export const TOO_LARGE: LegFailure = {
   networkCode: "answer_too_large",
 };
 
-/** Returns the text if it is a web address. Pages show it as a link, and a server of a federated network chose it. */
+/** What an address has only in a text that is not written as one, and what ends an attribute of HTML. */
+const UNESCAPED = /[\s\p{Cc}"'<>\\^`{|}]/u;
+
+/**
+ * Returns the text if it is a web address, in a form that is safe in markup. Pages show it as a link, and a server of a
+ * federated network chose it.
+ */
 function webAddress(text: string | null, protocols: readonly string[]): string | null {
-  if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
-  return protocols.includes(new URL(text).protocol) ? text : null;
+  if (text === null || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  const address = UNESCAPED.test(text) ? url.href.replaceAll("'", "%27") : text;
+  return protocols.includes(url.protocol) && address.length <= URL_CHARACTERS_MAX ? address : null;
 }
 
 /**
  * Returns an account as a server described it, limited for storage and safe to show. Undefined when it is too large.
  */
 export function boundedAccount(account: Account): Account | undefined {
-  if (!isId(account.id)) return undefined;
+  if (!isNetworkId(account.id)) return undefined;
   return {
     id: account.id,
     username: name(account.username),
@@ -101,7 +107,7 @@ export function boundedResult({
 }: Pick<Done, "externalId" | "url">): Bounded<Pick<Done, "externalId" | "url">> {
   // Safe: both are limited.
   return {
-    externalId: externalId && cut(externalId, ID_CHARACTERS_MAX),
+    externalId: externalId !== null && isNetworkId(externalId) ? externalId : null,
     url: webAddress(url, ["https:", "http:"]),
   } as Bounded<Pick<Done, "externalId" | "url">>;
 }
@@ -133,7 +139,7 @@ export function boundedLink(outcome: LinkOutcome): BoundedLinking {
   const account = boundedAccount(linked.account);
   if (account === undefined || !isStorable(limits) || !isStorable(credentials)) return refused();
   if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return refused();
-  if (grantId !== undefined && !isId(grantId)) return refused();
+  if (grantId !== undefined && !isNetworkId(grantId)) return refused();
   const listed = scopes.slice(0, SCOPES_MAX).map((scope) => cut(scope, NAME_CHARACTERS_MAX));
   const fitting = { account, limits, credentials, expiresAt: boundedTime(expiresAt) };
   return { kind: "linked", linked: { ...linked, ...fitting, scopes: listed } };
@@ -147,7 +153,7 @@ export function boundedChoice({
   flow,
 }: LinkChoice): BoundedChoice | LinkFailure {
   if (!isStorable(flow)) return refused();
-  const known = candidates.filter(({ id }) => isId(id));
+  const known = candidates.filter(({ id }) => isNetworkId(id));
   const shown = known
     .slice(0, CANDIDATES_MAX)
     .map(({ id, label, hint }) => ({ id, label: name(label), hint: name(hint) }));

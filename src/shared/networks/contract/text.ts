@@ -236,3 +236,9 @@ export function originOf(address: string): string | undefined {
   const scheme = isLoopback ? url.protocol : "https:";
   return `${scheme}//${hostname}${url.port === "" ? "" : `:${url.port}`}`;
 }
+
+const ID_CHARACTERS_MAX = 500;
+
+/** Reports whether a text may be an id. Customers store and show ids, so none has control characters. */
+export const isNetworkId = (id: string): boolean =>
+  id !== "" && id.length <= ID_CHARACTERS_MAX && !/\p{Cc}/u.test(id) && id.isWellFormed();
