@@ -118,7 +118,7 @@ export const applicationRoutes = [
     body: CreateApplicationBody,
     status: 201,
     response: applicationCreated,
-    errors: ["owner_required", "confirmation_required"],
+    errors: ["owner_required", "confirmation_required", "limit_reached"],
     examples: () => ({ body: { name: "Planner" }, answer: applicationCreatedExample() }),
     run: ({ services, scope, body }) => createApplication(services.tenants, scope, body),
   }),

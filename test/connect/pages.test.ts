@@ -249,10 +249,7 @@ describe("what a server says of an account", () => {
     [{ avatarUrl: "http://a.test/1.png" }, { avatarUrl: null }],
     [{ url: "data:text/html,x" }, { url: "" }],
     [{ url: `https://a.test/${"x".repeat(3000)}` }, { url: "" }],
-    [
-      { url: `https://a.test/"><script>'` },
-      { url: "https://a.test/%22%3E%3Cscript%3E%27" },
-    ],
+    [{ url: `https://a.test/"><script>'` }, { url: "https://a.test/%22%3E%3Cscript%3E%27" }],
     [{ displayName: "x".repeat(100_000) }, { displayName: "x".repeat(200) }],
     [{ username: "evil\u202emoc.knab" }, { username: "evilmoc.knab" }],
     [{ displayName: "a\u2066b\u200f\nc" }, { displayName: "abc" }],
@@ -261,7 +258,10 @@ describe("what a server says of an account", () => {
     expect(boundedAccount({ ...account, ...hostile })).toEqual({ ...account, ...harmless });
   });
 
-  test.each([[""], ["x".repeat(501)], ["1\r\nx: y"], ["1\u0000"], ["\ud800"]])("an id such as %j is not accepted", (id) => {
-    expect(boundedAccount({ ...account, id })).toBeUndefined();
-  });
+  test.each([[""], ["x".repeat(501)], ["1\r\nx: y"], ["1\u0000"], ["\ud800"]])(
+    "an id such as %j is not accepted",
+    (id) => {
+      expect(boundedAccount({ ...account, id })).toBeUndefined();
+    },
+  );
 });

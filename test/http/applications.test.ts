@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";
 import { useRelay } from "../setup/use-relay.ts";
@@ -41,6 +42,29 @@ describe("creating an application", () => {
     const headers = { "x-application-id": id };
     const keys = await relay.call("GET", "/v1/keys", { session: platform.session, headers });
     expect(keys.body.data).toEqual([]);
+  });
+
+  test("a platform has at most a thousand applications", async () => {
+    const full = await aPlatform(relay);
+    const { stores } = relay.services.tenants;
+    const createdAt = relay.clock.now().toISOString();
+    const application = {
+      name: "Planner",
+      status: "active",
+      createdAt,
+      updatedAt: createdAt,
+    } as const;
+    const present = await stores.applications.listIds(full.id);
+    await Promise.all(
+      Array.from({ length: 999 - present.length }, () => {
+        const id = newId("application", relay.clock.now());
+        return stores.applications.create(full.id, { ...application, id });
+      }),
+    );
+    expect((await create({ name: "The last" }, full.session)).status).toBe(201);
+    const { status, body } = await create({ name: "One more" }, full.session);
+    expect([status, body.error.code]).toEqual([409, "limit_reached"]);
+    expect(await stores.applications.listIds(full.id)).toHaveLength(1_000);
   });
 
   test("the default key takes the name it is given", async () => {

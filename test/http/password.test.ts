@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { hashSync } from "bcryptjs";
 import { Tinypool } from "tinypool";
 import { describe, expect, inject, test } from "vitest";
-import { knownUserOf } from "../../src/shared/limits/limits.ts";
+import { knownUser } from "../../src/shared/limits/limits.ts";
 import { hashingThreads } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
@@ -199,7 +199,7 @@ describe("replacing the pepper", () => {
     const { userId, id } = application.platform;
     const user = await userOf(after.services, id, userId);
     const { passwords } = after.services.tenants.secrets;
-    const isRight = await passwords.inTurn(knownUserOf(id), (hashing) =>
+    const isRight = await passwords.inTurn(knownUser(id, "usr_1"), (hashing) =>
       hashing.matches(PASSWORD, user?.passwordHash),
     );
     expect(isRight).toBe(true);

@@ -1,10 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import {
-  CostlyWork,
-  knownUserOf,
-  strangerFrom,
-  type Asker,
-} from "../../src/shared/limits/limits.ts";
+import { CostlyWork, knownUser, strangerFrom, type Asker } from "../../src/shared/limits/limits.ts";
 
 /** Costly work that ends when a test says so. */
 function works() {
@@ -68,7 +63,7 @@ describe("costly work", () => {
     for (let index = 0; index < 30; index += 1) await at.start(`stranger-${index}`, network(index));
     expect(at.outcomes.size).toBe(17);
     for (let index = 0; index < 8; index += 1)
-      await at.start(`known-${index}`, knownUserOf(`plt_${index}`));
+      await at.start(`known-${index}`, knownUser(`plt_${index}`, "usr_1"));
     expect(at.refusals.filter((kind) => kind === "known")).toHaveLength(1);
     expect(at.begun).toEqual(["stranger-0", "known-0"]);
     await at.end("stranger-0");
@@ -76,17 +71,37 @@ describe("costly work", () => {
     expect(at.begun).toEqual(["stranger-0", "known-0", "known-1", "known-2"]);
   });
 
-  test("of one platform's users takes three places, however many users it has", async () => {
+  test("of one platform's users takes seven places, however many users it has", async () => {
     const at = works();
     for (let index = 0; index < 20; index += 1)
-      await at.start(`user-${index}`, knownUserOf("plt_hostile"));
-    expect(at.outcomes.size).toBe(17);
-    await at.start("another", knownUserOf("plt_another"));
+      await at.start(`user-${index}`, knownUser("plt_hostile", `usr_${index}`));
+    expect(at.outcomes.size).toBe(13);
+    await at.start("another", knownUser("plt_another", "usr_a"));
     await at.start("stranger", network(1));
     expect(at.begun).toEqual(["user-0", "another"]);
     await at.end("another");
     await at.end("user-0");
     expect(at.begun).toEqual(["user-0", "another", "stranger", "user-1"]);
+  });
+
+  test("of one user takes three places, and gives way to colleagues", async () => {
+    const at = works();
+    for (const name of ["a", "b", "c"])
+      for (let turn = 0; turn < 4; turn += 1)
+        await at.start(`${name}-${turn}`, knownUser("plt_1", `usr_${name}`));
+    // One of the platform runs and six wait, at most two of each user.
+    expect([...at.outcomes.keys()]).toEqual(["a-3", "b-2", "b-3", "c-2", "c-3"]);
+    await at.start("colleague", knownUser("plt_1", "usr_d"));
+    expect(at.outcomes.get("colleague")).toBeUndefined();
+    expect([...at.outcomes.keys()].at(-1)).toBe("c-1");
+  });
+
+  test("of colleagues who sign in at the same time waits its turn", async () => {
+    const at = works();
+    for (const name of ["a", "b", "c", "d", "e"])
+      await at.start(name, knownUser("plt_1", `usr_${name}`));
+    for (const name of ["a", "b", "c", "d", "e"]) await at.end(name);
+    expect([...at.outcomes.values()]).toEqual(Array(5).fill("done"));
   });
 
   test("of a few networks leaves room for a caller of another one", async () => {

@@ -43,6 +43,21 @@ describe("a change of the e-mail", () => {
     expect((await post("/v1/auth/signup", free)).status).toBe(201);
   });
 
+  test("a change of the e-mail is asked for fifty times a day by a platform, whatever the addresses", async () => {
+    const user = await aUser();
+    const outcomes: number[] = [];
+    for (let change = 0; change < 52; change += 1) {
+      // A user's passwords are hashed ten times a minute.
+      if (change % 10 === 0) mailed.relay.advance(2 * 60_000);
+      const body = { newEmail: newEmail(), password: PASSWORD };
+      outcomes.push((await post("/v1/auth/email", body, user.session)).status);
+    }
+    expect(outcomes).toEqual([...Array<number>(50).fill(202), 429, 429]);
+    const other = await aUser();
+    const body = { newEmail: newEmail(), password: PASSWORD };
+    expect((await post("/v1/auth/email", body, other.session)).status).toBe(202);
+  });
+
   test("a change of the e-mail is refused without the right password, and for a taken address once it is followed", async () => {
     const [user, other] = [await aUser(), await aUser()];
     const wrong = { newEmail: newEmail(), password: "not the right one" };

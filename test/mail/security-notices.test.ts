@@ -278,4 +278,34 @@ describe("owners get a mail about", () => {
       expect(headers.some((line) => line.startsWith("List-Unsubscribe"))).toBe(false);
     expect(() => tokenIn(mails[0])).toThrow();
   });
+
+  test("at most five hundred mails an hour, by refusing what would cause more", async () => {
+    const owner = await aPlatform(plain);
+    const session = await freshSession(plain, owner);
+    const application = await anApplication(mailed.relay, { ...owner, session });
+    const body = { scope: "app_admin", applicationId: application.id };
+    const create = () => post("/v1/keys", body, session);
+    const outcomes = new Map<number, number>();
+    let refused: Awaited<ReturnType<typeof create>> | undefined;
+    for (let key = 0; key < 260; key += 1) {
+      const made = await create();
+      outcomes.set(made.status, (outcomes.get(made.status) ?? 0) + 1);
+      if (made.status === 429) refused = made;
+    }
+    // Each counts for the owner and for a user whom a change may be about. The default key was the first.
+    expect(outcomes.get(201)).toBe(249);
+    expect(refused?.body.error.code).toBe("rate_limited");
+    const colleague = await aColleague(session, "member");
+    const role = (to: string) =>
+      mailed.relay.call("PATCH", `/v1/users/${colleague.id}`, { session, body: { role: to } });
+    expect((await role("owner")).status).toBe(429);
+    // Revoking and removing are never refused.
+    const removed = await mailed.relay.call("DELETE", `/v1/users/${colleague.id}`, { session });
+    expect(removed.status).toBe(204);
+    const restricted = { ...body, scope: "restricted" };
+    expect((await post("/v1/keys", restricted, session)).status).toBe(201);
+    mailed.relay.advance(60 * 60_000);
+    const later = await freshSession(plain, owner);
+    expect((await post("/v1/keys", body, later)).status).toBe(201);
+  });
 });

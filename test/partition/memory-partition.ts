@@ -83,7 +83,10 @@ export class MemoryPartition {
       readWallet: () => read(() => this.#storedWallet()),
       find: (rowKey) => read(() => this.rows.get(rowKey)),
       transact: (writes) => this.#transact(weather, writes),
-      walletWrites,
+      walletWrites: (from, to, entries) => ({
+        wallet: to.wallet,
+        writes: walletWrites(from, to, entries),
+      }),
       now,
     };
   }

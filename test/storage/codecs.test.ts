@@ -330,8 +330,8 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
 
 test("a number that is no whole one is damage, and a text that is none of those it can be a later build's", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
-  const rest = { budgetChangedAt: null, paceUntil: null, accessVersion: "", writer: null };
-  const columns = walletRow.encode({ ...wallet, ...rest });
+  const rest = { budgetChangedAt: null, paceUntil: null, lowAt: null };
+  const columns = walletRow.encode({ ...wallet, ...rest, accessVersion: "", writer: null });
   const row = { ...columns, rowKey: "W" };
   expect(damageOf(() => walletRow.decode({ ...row, balance: 1.5 }))?.column).toBe("balance");
   expect(walletRow.decode(row).dailyBudget).toBeNull();

@@ -6,7 +6,7 @@ import {
   type Hashing,
   type Passwords,
 } from "../../src/shared/tenants/staff/password.ts";
-import { CostlyWork, knownUserOf } from "../../src/shared/limits/limits.ts";
+import { CostlyWork, knownUser } from "../../src/shared/limits/limits.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 
 function identityOf(more: Record<string, string> = {}) {
@@ -18,7 +18,7 @@ function identityOf(more: Record<string, string> = {}) {
   }).identity;
 }
 
-const asker = knownUserOf("plt_anybody");
+const asker = knownUser("plt_anybody", "usr_1");
 
 /** Passwords whose turn comes without limits. */
 function inTurns(passwords: Passwords): Hashing & Pick<Passwords, "needsNewHash"> {

@@ -70,6 +70,23 @@ describe("a wallet that falls below the mark", () => {
   });
 });
 
+describe("a wallet that falls below the mark again and again", () => {
+  test("a wallet that is taken below the mark again and again by legs that fail is reported once an hour", async () => {
+    const platform = await aPlatform(relay, { tokens: 105 });
+    const publisher = await aPublisher(relay, ["bluesky"], platform);
+    const failed = async () => {
+      const body = { text: unique("Low [fail:content_rejected]"), platforms: ["bluesky"] };
+      const { id } = await publisher.accept(body);
+      expect((await publisher.settle(id)).status).toBe("failed");
+    };
+    for (let post = 0; post < 4; post += 1) await failed();
+    expect(await told(publisher, "billing.balance_low")).toHaveLength(1);
+    relay.advance(60 * 60_000);
+    await failed();
+    expect(await told(publisher, "billing.balance_low")).toHaveLength(2);
+  });
+});
+
 describe("a daily budget that refuses something", () => {
   test("a daily budget that refuses is reported once a day, however often and in whichever process", async () => {
     const application = await anApplication(relay);

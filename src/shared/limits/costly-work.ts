@@ -5,7 +5,7 @@ import { addressNetwork } from "../callers/caller-address.ts";
 /**
  * How much costly work a process does at a time, and how much may wait for it. Each waiting request takes one of the
  * host's slots (`host.json` admits 100), which reads and posts of all customers need. With the two that run, 20 requests
- * are in it, and three of one owner.
+ * are in it: three of one network of strangers, seven of one platform, and three of one of its users.
  */
 export const COSTLY_WORK: FairLimits = {
   // Hashing takes a core, so more would only compete for the cores.
@@ -15,6 +15,9 @@ export const COSTLY_WORK: FairLimits = {
   perOwner: 1,
   waitingMax: 18,
   waitingOfOwnerMax: 2,
+  // Colleagues who sign in at the same time wait for one another, and give way to other platforms.
+  preferredOfOwnerMax: 6,
+  waitingOfMemberMax: 2,
   // For callers who are known, while strangers fill the others.
   waitingReserved: 6,
   // Callers give up later than that, and their work would be for nobody.
@@ -28,6 +31,8 @@ const RETRY_SECONDS = 5;
 export interface Asker {
   readonly owner: string;
   readonly isKnown: boolean;
+  /** The user of a platform. They share the platform's places fairly. */
+  readonly member?: string;
 }
 
 /** Returns the asker for a caller about whom nothing is known. All of an IPv4 /24 or an IPv6 /48 are one. */
@@ -37,12 +42,13 @@ export const strangerFrom = (ip: string): Asker => ({
 });
 
 /**
- * Returns the asker for a caller with a session, a link or a device token. All users of a platform are one, because a
- * platform can have as many as it likes.
+ * Returns the asker for a caller with a session, a link or a device token. All users of a platform share its places,
+ * because a platform can have as many as it likes.
  */
-export const knownUserOf = (platformId: string): Asker => ({
+export const knownUser = (platformId: string, userId: string): Asker => ({
   owner: `platform|${platformId}`,
   isKnown: true,
+  member: userId,
 });
 
 export type AskerKind = "known" | "stranger";
@@ -64,8 +70,8 @@ export class CostlyWork {
    * Runs the work once its turn has come.
    * @throws AppError `service_unavailable` before anything is done, when too many wait or none was done in time
    */
-  async run<T>({ owner, isKnown }: Asker, work: () => Promise<T>): Promise<T> {
-    const ended = await this.#limit.run(owner, 1, work, isKnown);
+  async run<T>({ owner, isKnown, member }: Asker, work: () => Promise<T>): Promise<T> {
+    const ended = await this.#limit.run(owner, 1, work, { isPreferred: isKnown, member });
     if (ended !== undefined) return ended.result;
     this.#onRefused(isKnown ? "known" : "stranger");
     throw new AppError(

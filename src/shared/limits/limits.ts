@@ -5,7 +5,9 @@ import type { Table } from "../runtime/storage/table.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import { LoginHistoryStore } from "./login-history-store.ts";
 import {
+  admitEmailChange,
   admitInvitation,
+  admitNotices,
   admitPasswords,
   admitSignUp,
   beginLoginAttempt,
@@ -15,7 +17,7 @@ import {
 import { RateLimiter } from "./rate-limiter.ts";
 import { RateWindowStore } from "./rate-window-store.ts";
 
-export { type Asker, COSTLY_WORK, CostlyWork, knownUserOf, strangerFrom } from "./costly-work.ts";
+export { type Asker, COSTLY_WORK, CostlyWork, knownUser, strangerFrom } from "./costly-work.ts";
 export type { LoginAttempt } from "./password-limits.ts";
 export { rateLimited } from "./rate-limiter.ts";
 export type { Admission } from "./shared-window.ts";
@@ -48,6 +50,9 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
     forgetFailures: (email: string) => forgetFailures(logins, email),
     admitSignUp: (ip: string) => admitSignUp({ windows, signUpsPerDay, now }, ip),
     admitInvitation: (platformId: string) => admitInvitation({ windows, now }, platformId),
+    admitEmailChange: (platformId: string) => admitEmailChange({ windows, now }, platformId),
+    admitNotices: (platformId: string, mails: number) =>
+      admitNotices({ windows, now }, platformId, mails),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
     purge: {
       windows: (after: string | undefined) => windows.removeOld(clock.now(), after),

@@ -41,7 +41,8 @@ interface SignUpDeps extends DayDeps {
   readonly signUpsPerDay: number;
 }
 
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 interface AttemptDeps {
   readonly logins: LoginHistoryStore;
@@ -227,6 +228,37 @@ const INVITATIONS_PER_DAY = 50;
 export function admitInvitation(deps: DayDeps, platformId: string) {
   const what = "invitations of this platform";
   return admitOfDay(deps, `invitations|${platformId}`, { max: INVITATIONS_PER_DAY, what });
+}
+
+const EMAIL_CHANGES_PER_DAY = 50;
+
+/** Counts a mail that asks somebody to confirm a user's new address. @throws AppError `rate_limited` */
+export function admitEmailChange(deps: DayDeps, platformId: string) {
+  const what = "changes of e-mail addresses of this platform";
+  return admitOfDay(deps, `email changes|${platformId}`, { max: EMAIL_CHANGES_PER_DAY, what });
+}
+
+/** Mails to owners per hour that a platform may cause by what it can do any number of times. */
+const NOTICES_PER_HOUR = 500;
+
+/**
+ * Counts the mails that a change will send to a platform's owners, before it is made. None of these mails is ever held
+ * back, so what causes them has a limit: all customers share the mail server.
+ * @throws AppError `rate_limited`
+ */
+export async function admitNotices(
+  { windows, now }: DayDeps,
+  platformId: string,
+  mails: number,
+): Promise<void> {
+  const at = now();
+  const subject = `notices|${platformId}|${Math.floor(at / HOUR_MS)}`;
+  if (await windows.countOfDay(subject, at, NOTICES_PER_HOUR, mails)) return;
+  const seconds = Math.ceil((HOUR_MS - (at % HOUR_MS)) / 1000);
+  throw rateLimited(
+    seconds,
+    `Too many changes of which owners are notified. Try again in ${seconds} s.`,
+  );
 }
 
 /** New passwords per minute. Hashing one takes a core for a third of a second, and all customers share the cores. */

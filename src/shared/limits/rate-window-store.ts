@@ -61,15 +61,15 @@ export class RateWindowStore implements RateWindowRows {
   }
 
   /**
-   * Counts one of a UTC day exactly, unless the limit is reached. Returns whether it did. The purge removes the row
-   * together with the day's other rows.
+   * Counts one of a UTC day exactly, or several, unless that exceeds the limit. Returns whether it did. The purge removes
+   * the row together with the day's other rows.
    */
-  async countOfDay(subject: string, now: number, max: number): Promise<boolean> {
+  async countOfDay(subject: string, now: number, max: number, by = 1): Promise<boolean> {
     const shard = sha256Hex(subject).slice(0, 1);
     const changed = await this.#table.change(partitionOf(shard, now), subject, (stored) => {
       const count = stored?.row[COLUMN_PREFIX] ?? 0;
-      if (typeof count !== "number" || count >= max) return { kind: "leave" };
-      return { kind: "keep", columns: { [COLUMN_PREFIX]: count + 1 } };
+      if (typeof count !== "number" || count + by > max) return { kind: "leave" };
+      return { kind: "keep", columns: { [COLUMN_PREFIX]: count + by } };
     });
     return changed.kind !== "left";
   }

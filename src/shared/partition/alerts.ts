@@ -9,15 +9,27 @@ function balanceEvent(type: EventType, wallet: Wallet, now: Date): RowWrite {
   return eventWrite({ type, ...nobody, data: { balance: viewBalance(wallet, now) } }, now);
 }
 
-/** Returns the event of a change that takes the wallet below the mark, unless it already was below. */
-export function lowBalanceWrites(
+/**
+ * Minimum time between two falls that are reported, unless tokens were added meanwhile. Each event is logged and sent for
+ * every application of the platform, and legs that fail for free take the wallet below the mark again and again.
+ */
+const LOW_EVERY_MS = 60 * 60_000;
+
+/**
+ * Returns the wallet after a change, with the event if it fell below the mark, unless that was reported within the hour.
+ */
+export function withLowBalance(
   from: Wallet,
   to: Wallet,
   lowTokens: number,
   now: Date,
-): readonly RowWrite[] {
+): { readonly wallet: Wallet; readonly writes: readonly RowWrite[] } {
+  const lowAt = to.balance > from.balance ? null : from.lowAt;
   const fell = available(from) >= lowTokens && available(to) < lowTokens;
-  return fell ? [balanceEvent("billing.balance_low", to, now)] : [];
+  const isReported = lowAt !== null && now.getTime() - Date.parse(lowAt) < LOW_EVERY_MS;
+  if (!fell || isReported) return { wallet: { ...to, lowAt }, writes: [] };
+  const wallet = { ...to, lowAt: now.toISOString() };
+  return { wallet, writes: [balanceEvent("billing.balance_low", wallet, now)] };
 }
 
 /** Reports whether the write is an event that needs a hint. The writer of a post's events sends its own. */

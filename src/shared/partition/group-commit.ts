@@ -209,13 +209,15 @@ export class GroupCommit {
 
   /** Reports whether the batch's changes were applied. If not, its operations wait for another try, or are settled. */
   async #write(batch: Batch): Promise<boolean> {
-    const { stored, wallet } = batch;
+    const { stored } = batch;
     const startedAt = performance.now();
     const writer = this.#contest.lease(batch.writers.length, this.#queue.length);
-    const writes = [
-      ...this.#partition.walletWrites(stored, { wallet, writer }, batch.entries),
-      ...batch.overlay.writes(),
-    ];
+    const { wallet, writes: ownWrites } = this.#partition.walletWrites(
+      stored,
+      { wallet: batch.wallet, writer },
+      batch.entries,
+    );
+    const writes = [...ownWrites, ...batch.overlay.writes()];
     let result: TransactionResult;
     try {
       result = await this.#partition.transact(writes);

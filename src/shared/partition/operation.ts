@@ -20,10 +20,14 @@ export interface CorePartition {
   readWallet(): Promise<StoredWallet>;
   find(rowKey: string): Promise<StoredRow | undefined>;
   /**
-   * Returns the writes that change the wallet from `from` to `to`, with its new ledger entries. The wallet's row is
-   * always one of them, because its version is the version of the whole partition.
+   * Returns the wallet as it will be, and the writes that change it from `from` to that, with its new ledger entries.
+   * The wallet's row is always one of them, because its version is the version of the whole partition.
    */
-  walletWrites(from: StoredWallet, to: WrittenWallet, entries: readonly LedgerEntry[]): RowWrite[];
+  walletWrites(
+    from: StoredWallet,
+    to: WrittenWallet,
+    entries: readonly LedgerEntry[],
+  ): { readonly wallet: Wallet; readonly writes: readonly RowWrite[] };
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
   /** Reports whether a read failed because storage was overloaded. */

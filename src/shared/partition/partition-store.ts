@@ -6,7 +6,7 @@ import { DamagedRow, NewerRow, undefinedIfDamaged } from "../runtime/storage/dam
 import type { Table } from "../runtime/storage/table.ts";
 import type { AccessCheck } from "../callers/access-check.ts";
 import { checkedCommit, raiseOperation } from "./access-version.ts";
-import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
+import { budgetReachedOperation, withLowBalance, isAnnounced } from "./alerts.ts";
 import type {
   PartitionOperation,
   CorePartition,
@@ -137,10 +137,16 @@ export class WalletStore implements Partitions {
         if (hasEvent && result.kind !== "refused") this.#alerts.onEvent(platformId);
         return result;
       },
-      walletWrites: (from, to, entries) => [
-        ...walletWrites(from, to, entries),
-        ...lowBalanceWrites(from.wallet, to.wallet, this.#alerts.balanceLowTokens, this.#now()),
-      ],
+      walletWrites: (from, { wallet: changed, writer }, entries) => {
+        const { balanceLowTokens } = this.#alerts;
+        const { wallet, writes } = withLowBalance(
+          from.wallet,
+          changed,
+          balanceLowTokens,
+          this.#now(),
+        );
+        return { wallet, writes: [...walletWrites(from, { wallet, writer }, entries), ...writes] };
+      },
       now: this.#now,
       isBusy: (error) => error instanceof AppError && isBusy(error.cause),
       onBatch: (operations, outcome) => this.#alerts.onBatch?.(operations, outcome),

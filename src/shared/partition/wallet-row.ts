@@ -33,6 +33,7 @@ export const walletRow = rowCodec("wallet", {
   day: text(),
   daySpent: integer(),
   paceUntil: textOrNull(),
+  lowAt: textOrNull(),
   // "" until it is first raised. An empty version matches nothing.
   accessVersion: text(),
   writer: jsonOrNull(writerForm),

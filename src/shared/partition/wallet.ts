@@ -22,6 +22,8 @@ export interface Wallet {
   readonly daySpent: number;
   /** Until when the platform's legs are slowed to its pace, or null. */
   readonly paceUntil: string | null;
+  /** When a fall below the mark was last reported, or null when tokens were added since. */
+  readonly lowAt: string | null;
   /**
    * Changes at random with each change of what may be published or of who may ask, and is "" before the first one. Rows
    * that were read after it are up to date as long as the wallet has it. `access-version.ts` says more.
@@ -38,6 +40,7 @@ export const EMPTY_WALLET: Wallet = {
   day: "",
   daySpent: 0,
   paceUntil: null,
+  lowAt: null,
   accessVersion: "",
 };
 

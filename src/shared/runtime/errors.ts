@@ -110,6 +110,11 @@ export function notFound(): AppError {
   return new AppError("not_found", "There is no such resource.");
 }
 
+/** Makes the error for a thing of which there are as many as allowed. */
+export function limitReached(message: string): AppError {
+  return new AppError("limit_reached", message);
+}
+
 /** Makes the error for an unknown outcome or unreachable storage. Repeating the same request is safe. */
 export function serviceUnavailable(cause?: unknown): AppError {
   return new AppError("service_unavailable", "The service can't answer right now. Try again.", {

@@ -1,7 +1,14 @@
 /** How long work waits for a slot by default. After that, the caller does better to try again later. */
 const WAIT_MS_MAX = 60_000;
 
-interface Work {
+interface Kind {
+  /** Whether the work comes before all other. The default is no. */
+  readonly isPreferred?: boolean;
+  /** Which of the owner's members asks for it. */
+  readonly member?: string | undefined;
+}
+
+interface Work extends Kind {
   readonly owner: string;
   readonly weight: number;
   readonly isPreferred: boolean;
@@ -22,6 +29,10 @@ export interface FairLimits {
   readonly waitingMax: number;
   /** How many pieces of work of one owner may wait. The default is half of `waitingMax`. */
   readonly waitingOfOwnerMax?: number;
+  /** The same for preferred work. The default is `waitingOfOwnerMax`. */
+  readonly preferredOfOwnerMax?: number;
+  /** How many pieces of work of one member of an owner may wait. The default is any number. */
+  readonly waitingOfMemberMax?: number;
   /** How many of the waiting places only preferred work may take. The default is none. */
   readonly waitingReserved?: number;
   /** How long work may wait for a slot. The default is a minute. */
@@ -31,7 +42,8 @@ export interface FairLimits {
 /**
  * Limits concurrent work and shares it fairly among owners. When a slot is free, the waiting owner with the least
  * running work gets it, for the oldest of its work that fits. Preferred work comes before all other. Owners never fill
- * the queue for an owner who has less in it: the newest work of the owner with the most gives way.
+ * the queue for an owner who has less in it: the newest work of the owner with the most gives way. Nor do an owner's
+ * members for one another.
  */
 export class FairLimit {
   readonly #limits: FairLimits;
@@ -52,12 +64,12 @@ export class FairLimit {
     owner: string,
     weight: number,
     work: () => Promise<T>,
-    isPreferred = false,
+    { isPreferred = false, member }: Kind = {},
   ): Promise<{ readonly result: T } | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
-    const begins = { owner, weight: asked, isPreferred };
+    const begins = { owner, weight: asked, isPreferred, member };
     if (this.#waiting.length > 0 || !this.#isFree(begins)) {
-      if (!this.#findPlace(owner, isPreferred)) return undefined;
+      if (!this.#findPlace(begins)) return undefined;
       if (!(await this.#wait(begins))) return undefined;
     } else this.#take(begins);
     try {
@@ -110,22 +122,35 @@ export class FairLimit {
     waiting.begin(false);
   }
 
-  #waitingOf(owner: string): number {
-    return this.#waiting.filter((waiting) => waiting.owner === owner).length;
-  }
-
-  /** Reports whether one more piece of work may wait. If none is left, makes room at the cost of an owner with more. */
-  #findPlace(owner: string, isPreferred: boolean): boolean {
-    const { waitingMax, waitingOfOwnerMax = waitingMax / 2, waitingReserved = 0 } = this.#limits;
-    const own = this.#waitingOf(owner);
-    if (own >= waitingOfOwnerMax) return false;
+  /** Reports whether one more piece of work may wait. If none is left, makes room at the cost of who has more. */
+  #findPlace({ owner, member, isPreferred }: Work): boolean {
+    const { waitingMax, waitingReserved = 0 } = this.#limits;
+    const { waitingOfOwnerMax = waitingMax / 2, waitingOfMemberMax = Infinity } = this.#limits;
+    const { preferredOfOwnerMax = waitingOfOwnerMax } = this.#limits;
+    const ofOwner = this.#waiting.filter((waiting) => waiting.owner === owner);
+    const ofMember = ofOwner.filter((waiting) => waiting.member === member).length;
+    if (member !== undefined && ofMember >= waitingOfMemberMax) return false;
+    // What gives way leaves the queue as long as it was, so no other owner has to.
+    if (ofOwner.length >= (isPreferred ? preferredOfOwnerMax : waitingOfOwnerMax))
+      return this.#makeRoom(ofOwner, (waiting) => waiting.member, ofMember);
     const others = this.#waiting.filter((waiting) => !waiting.isPreferred);
     const areOthersFull = !isPreferred && others.length >= waitingMax - waitingReserved;
     if (this.#waiting.length < waitingMax && !areOthersFull) return true;
-    const newest = (isPreferred ? this.#waiting : others).toReversed();
-    const most = Math.max(0, ...newest.map((waiting) => this.#waitingOf(waiting.owner)));
+    const waiting = isPreferred ? this.#waiting : others;
+    return this.#makeRoom(waiting, (one) => one.owner, ofOwner.length);
+  }
+
+  /** Drops the newest work of the group with the most, if that has more even afterwards than `own`. */
+  #makeRoom(
+    waiting: readonly Waiting[],
+    groupOf: (one: Waiting) => string | undefined,
+    own: number,
+  ): boolean {
+    const countOf = (group: string | undefined) =>
+      waiting.filter((one) => groupOf(one) === group).length;
+    const most = Math.max(0, ...waiting.map((one) => countOf(groupOf(one))));
     if (most <= own + 1) return false;
-    const dropped = newest.find((waiting) => this.#waitingOf(waiting.owner) === most);
+    const dropped = waiting.findLast((one) => countOf(groupOf(one)) === most);
     if (dropped !== undefined) this.#drop(dropped);
     return true;
   }

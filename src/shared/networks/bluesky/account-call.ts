@@ -61,6 +61,8 @@ function withHeaders(request: HttpRequest, headers: Texts): HttpRequest {
 }
 
 const ORIGINS_MAX = 200;
+/** Servers choose the nonce, and each call to them carries it. */
+const NONCE_CHARACTERS_MAX = 1_000;
 
 /** The nonce that each server last issued. Servers accept any recent one, so all accounts can share it. */
 const nonces = new Map<string, string>();
@@ -69,6 +71,7 @@ export const dpopNonces = {
   get: (origin: string): string | undefined => nonces.get(origin),
   set(origin: string, nonce: string): void {
     nonces.delete(origin);
+    if (nonce.length > NONCE_CHARACTERS_MAX) return;
     nonces.set(origin, nonce);
     const [oldest] = nonces.keys();
     if (oldest !== undefined && nonces.size > ORIGINS_MAX) nonces.delete(oldest);

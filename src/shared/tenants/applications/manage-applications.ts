@@ -5,9 +5,15 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Application, ApplicationCreated } from "./application.ts";
 import type { CreateApplication, UpdateApplication, ListApplications } from "./schema.ts";
 import { requireConfirmed, requireOwner } from "../staff/session-rules.ts";
-import { notFound } from "../../runtime/errors.ts";
+import { admitOwnersNotice } from "../staff/security-notices.ts";
+import { limitReached, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 
+/**
+ * Maximum number of applications of a platform. Some events concern all of them, and are logged and sent for each.
+ * Requests at the same time may exceed it by a few.
+ */
+const APPLICATIONS_MAX = 1_000;
 const KEY_NAME_LENGTH_MAX = 80;
 const SUFFIX = " default";
 
@@ -21,7 +27,7 @@ function defaultKeyName(applicationName: string): string {
 
 /**
  * Creates an application and, unless declined, its first key, which only an owner may do.
- * @throws AppError `owner_required`, `confirmation_required`, `limit_reached`
+ * @throws AppError `owner_required`, `confirmation_required`, `limit_reached`, `rate_limited`
  */
 export async function createApplication(
   services: TenantsDeps,
@@ -32,7 +38,11 @@ export async function createApplication(
   if (input.createDefaultKey) {
     requireOwner(services.audit, scope);
     requireConfirmed(services, scope);
+    await admitOwnersNotice(services, platformId);
   }
+  const { applications } = services.stores;
+  if ((await applications.listIds(platformId)).length >= APPLICATIONS_MAX)
+    throw limitReached(`A platform has at most ${APPLICATIONS_MAX} applications.`);
   const now = services.clock.now();
   const createdAt = now.toISOString();
   const application: Application = {
@@ -42,7 +52,7 @@ export async function createApplication(
     createdAt,
     updatedAt: createdAt,
   };
-  await services.stores.applications.create(platformId, application);
+  await applications.create(platformId, application);
   services.audit.record(scope, {
     action: "application.created",
     target: { type: "application", id: application.id },

@@ -1,5 +1,5 @@
 import type { RequestScope } from "../../callers/scope.ts";
-import { knownUserOf } from "../../limits/limits.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -63,7 +63,7 @@ export async function join(
   const { userId: id, platformId, email, role, locale } = invitation;
   const passwordHash = await hashAndClaim(
     services,
-    knownUserOf(platformId),
+    knownUser(platformId, id),
     { path: "password", password, email, platformName: platform.name },
     { platformId, userId: id },
   );

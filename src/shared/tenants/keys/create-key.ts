@@ -1,11 +1,17 @@
 import { actorOf } from "../../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
-import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import {
+  AppError,
+  limitReached,
+  notFound,
+  refuseIssues,
+  type Issue,
+} from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { quotable } from "../../mail/mail.ts";
-import { writeWithOwnersNotice } from "../staff/security-notices.ts";
+import { admitOwnersNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -24,10 +30,6 @@ export interface NewKey {
   readonly scope: KeyScope;
   readonly allowedProfileIds: readonly string[];
   readonly expiresAt: string | null;
-}
-
-function limitReached(message: string): AppError {
-  return new AppError("limit_reached", message);
 }
 
 /** Returns the keys that a key made by this caller descends from. @throws AppError `limit_reached` */
@@ -172,7 +174,7 @@ async function expiryOf(
 /**
  * Creates a key. Only this answer has its secret.
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
- * `limit_reached`
+ * `limit_reached`, `rate_limited`
  */
 export async function createKey(
   services: TenantsDeps,
@@ -183,6 +185,7 @@ export async function createKey(
   const expiresAt = await expiryOf(services, scope, input.expiresAt);
   const { applications } = services.stores;
   const applicationId = await applicationOf(applications, scope, input.applicationId);
+  if (input.scope === "app_admin") await admitOwnersNotice(services, scope.platformId);
   const { key, secret } = await issueKey(
     services,
     { ...scope, applicationId },

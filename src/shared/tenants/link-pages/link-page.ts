@@ -8,7 +8,7 @@ import {
   type BrowserAnswer,
 } from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
-import { knownUserOf } from "../../limits/limits.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "../../runtime/markup.ts";
@@ -244,7 +244,7 @@ async function past(
     isRepeat &&
     (!setsPassword ||
       password === undefined ||
-      (await services.secrets.passwords.inTurn(knownUserOf(user.platformId), (hashing) =>
+      (await services.secrets.passwords.inTurn(knownUser(user.platformId, user.id), (hashing) =>
         hashing.matches(password, user.passwordHash),
       )));
   if (isSame) {

@@ -29,6 +29,7 @@ export async function askForEmailChange(
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: ASKED });
   await proveIdentity(services, attempt, { user, password, totpCode });
+  await services.limits.admitEmailChange(user.platformId);
   if (!(await mail.admitMail(newEmail, "email")))
     throw new AppError(
       "rate_limited",

@@ -1,5 +1,5 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import { type Asker, knownUserOf } from "../../limits/limits.ts";
+import { type Asker, knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import {
   AppError,
@@ -19,7 +19,12 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { EmailClaim, EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { hashNewPassword, type NewPassword } from "./weak-passwords.ts";
-import { removalNotice, roleNotice, writeWithOwnersNotice } from "./security-notices.ts";
+import {
+  admitOwnersNotice,
+  removalNotice,
+  roleNotice,
+  writeWithOwnersNotice,
+} from "./security-notices.ts";
 import { requireConfirmed, requireOwner } from "./session-rules.ts";
 import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
 
@@ -150,7 +155,7 @@ export async function createUser(
     const id = newId("user", now);
     const passwordHash = await hashAndClaim(
       services,
-      knownUserOf(platformId),
+      knownUser(platformId, scope.caller.userId),
       { path: "password", password, email, platformName: platform.name },
       { platformId, userId: id },
     );
@@ -216,8 +221,8 @@ const lastOwner = (message: string) => new AppError("invalid_state", message);
 /**
  * Changes a user. An owner may change anybody's role, and all users their own language. A new role holds on every
  * instance once this is answered.
- * @throws AppError `owner_required`, `confirmation_required`, `not_found`, `validation_failed`; `invalid_state` when no
- * owner would be left
+ * @throws AppError `owner_required`, `confirmation_required`, `not_found`, `validation_failed`, `rate_limited`;
+ * `invalid_state` when no owner would be left
  */
 export async function updateUser(
   services: TenantsDeps,
@@ -234,6 +239,9 @@ export async function updateUser(
   const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
   if (user === undefined) throw notFound();
   refuseIssues(isOwn ? [] : foreignIssues(change));
+  // Taking a role away is never refused. It can't be repeated without giving it again.
+  if (change.role === "owner" && user.role !== "owner")
+    await admitOwnersNotice(services, platformId);
   const write = (rows: readonly Row[]) => users.change(user, change, rows);
   const outcome =
     change.role === undefined || change.role === user.role

@@ -1,4 +1,4 @@
-import { knownUserOf, strangerFrom } from "../../limits/limits.ts";
+import { knownUser, strangerFrom } from "../../limits/limits.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Locale } from "../../runtime/locale.ts";
@@ -44,7 +44,7 @@ export async function openPlatform(
   const [id, platformId] = [newId("user", now), platform.id];
   const passwordHash = await hashAndClaim(
     services,
-    ip === undefined ? knownUserOf(platformId) : strangerFrom(ip),
+    ip === undefined ? knownUser(platformId, id) : strangerFrom(ip),
     { path, password, email, platformName: name },
     { platformId, userId: id },
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sessionExpired } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import { knownUserOf, type LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Audit } from "../../audit/audit.ts";
@@ -121,7 +121,7 @@ export async function changePassword(
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
   await attempt.passed();
-  const passwordHash = await hashNewPassword(services, knownUserOf(user.platformId), {
+  const passwordHash = await hashNewPassword(services, knownUser(user.platformId, user.id), {
     path: "newPassword",
     password: newPassword,
     email: user.email,

@@ -1,4 +1,4 @@
-import { knownUserOf, type LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Passwords } from "./password.ts";
@@ -26,7 +26,7 @@ export async function requirePassword(
   attempt: LoginAttempt,
   { user, password }: Pick<Sent, "user" | "password">,
 ): Promise<void> {
-  const isRight = await passwords.inTurn(knownUserOf(user.platformId), (hashing) =>
+  const isRight = await passwords.inTurn(knownUser(user.platformId, user.id), (hashing) =>
     hashing.matches(password, user.passwordHash),
   );
   if (!isRight) throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));

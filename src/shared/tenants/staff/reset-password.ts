@@ -1,5 +1,5 @@
 import type { RequestScope } from "../../callers/scope.ts";
-import { knownUserOf } from "../../limits/limits.ts";
+import { knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -66,7 +66,7 @@ export async function confirmReset(
 ): Promise<{ readonly deviceToken: string; readonly email: string }> {
   const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
   // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.
-  const passwordHash = await hashNewPassword(services, knownUserOf(user.platformId), {
+  const passwordHash = await hashNewPassword(services, knownUser(user.platformId, user.id), {
     path: "newPassword",
     password: newPassword,
     email: user.email,

@@ -1,8 +1,9 @@
 import type { UserRole } from "../../callers/caller.ts";
-import type { Mail, MailKind, PostedMail } from "../../mail/mail.ts";
+import { isMailOn, type Mail, type MailKind, type PostedMail } from "../../mail/mail.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { erasedAt } from "../platform.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 type Reader = Pick<User, "id" | "email" | "locale">;
@@ -38,6 +39,20 @@ export const closingNotice = (kind: MailKind, closedAt: string): OwnersNotice =>
   kind,
   values: (locale) => ({ date: erasedAt(closedAt).toLocaleString(locale, DATE) }),
 });
+
+/**
+ * Admits a change that may be made any number of times and of which the owners are notified.
+ * @throws AppError `rate_limited`
+ */
+export async function admitOwnersNotice(
+  { config, limits, mail }: Pick<TenantsDeps, "config" | "limits" | "mail">,
+  platformId: string,
+): Promise<void> {
+  if (!isMailOn(config)) return;
+  const owners = await mail.owners(platformId);
+  // The user whom it is about may get one, too.
+  await limits.admitNotices(platformId, owners.length + 1);
+}
 
 /**
  * Calls `write`, which stores a change, with the rows of the mails that notify the owners and the user concerned. No

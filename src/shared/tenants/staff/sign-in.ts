@@ -2,7 +2,7 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
 import { CONNECT_SESSION_SECONDS_MAX } from "../../connections/connections.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import { knownUserOf, strangerFrom, type LoginAttempt } from "../../limits/limits.ts";
+import { knownUser, strangerFrom, type LoginAttempt } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
@@ -138,7 +138,8 @@ async function checkPassword(
   const { devices, passwords } = services.secrets;
   const deviceToken = deviceTokenOf(services.config, email, proof);
   const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
-  const asker = device === undefined ? strangerFrom(scope.ip) : knownUserOf(device.platformId);
+  const asker =
+    device === undefined ? strangerFrom(scope.ip) : knownUser(device.platformId, device.userId);
   return await passwords.inTurn(asker, async (hashing) => {
     const begun = await beginAttempt(services, scope, email, device);
     const { user } = begun;
