@@ -235,6 +235,8 @@ interface Track {
   readonly codec: string;
   readonly scale: number;
   readonly seconds: number;
+  /** How long it is shown, in the film's time scale. */
+  readonly shown: number;
   readonly samples: number;
 }
 
@@ -251,6 +253,7 @@ function trackOf(track: Buffer): Track | undefined {
     ...frameOf(header),
     ...secondsOf(mediaHeader),
     number: header.readUInt32BE(header[0] === 1 ? 20 : 12),
+    shown: header[0] === 1 ? Number(header.readBigUInt64BE(28)) : header.readUInt32BE(20),
     kind: find(track, "mdia", "hdlr")?.toString("latin1", 8, 12) ?? "",
     codec: table?.toString("latin1", 12, 16) ?? "",
     samples,
@@ -305,6 +308,18 @@ function fragmentsOf(
   return { length, count };
 }
 
+/** Matroska and WebM, ASF, FLV, and MPEG with its headers. */
+const OTHER_FILMS: readonly string[] = ["1a45dfa3", "3026b275", "464c5601", "000001ba"];
+const PACKET_BYTES = 188;
+
+/** Whether a file begins as a film of a format that is not measured here. */
+export function isOtherFilm(bytes: Uint8Array): boolean {
+  const head = bufferOf(bytes).subarray(0, 2 * PACKET_BYTES);
+  const isPackets = head.toString("latin1", 0, 1) === "G" && head[PACKET_BYTES] === head[0];
+  const isAvi = head.toString("latin1", 8, 12) === "AVI ";
+  return isPackets || isAvi || OTHER_FILMS.includes(head.toString("hex", 0, 4));
+}
+
 /** Undefined when the bytes are no MP4 or QuickTime file that can be played. */
 export function videoFacts(bytes: Uint8Array): VideoFacts | undefined {
   return untilItEnds(() => {
@@ -315,12 +330,23 @@ export function videoFacts(bytes: Uint8Array): VideoFacts | undefined {
     const tracks = [...boxes(movie)].flatMap(({ type, body }) =>
       type === "trak" ? (trackOf(body) ?? []) : [],
     );
-    const picture = tracks.find(({ width, kind }) => width > 0 && kind !== "soun");
+    // A cover is a track of one picture, and may be the first.
+    const [picture] = tracks
+      .filter(({ width, kind }) => width > 0 && kind !== "soun")
+      .toSorted((one, other) => other.samples - one.samples);
     if (picture === undefined) return undefined;
     const later = fragmentsOf(file, movie, picture.number);
     const { scale, width, height, codec } = picture;
     const fragments = scale === 0 ? 0 : later.length / scale;
-    const seconds = secondsOf(header).seconds || fragments;
+    const film = secondsOf(header);
+    // Tracks of time codes and of a camera's data are not shown, and may be longer.
+    const shown = Math.max(
+      ...tracks
+        .filter(({ kind }) => kind === "vide" || kind === "soun")
+        .map((track) => track.shown),
+    );
+    const isStated = Number.isFinite(shown) && shown > 0 && film.scale > 0;
+    const seconds = (isStated ? shown / film.scale : film.seconds) || fragments;
     const trackSeconds = Math.max(seconds, picture.seconds + fragments);
     return {
       seconds,

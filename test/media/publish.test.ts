@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import sharp from "sharp";
@@ -60,6 +61,10 @@ beforeAll(async () => {
     "/exported.jpg": whole((await flag(1_200, 900).jpeg().toBuffer()).subarray(0, -2)),
     "/upright.jpg": whole(await flag(900, 1_200).jpeg().toBuffer()),
     "/raw.dng": whole(rawPhoto("Camera", { 50_706: 0x0401 })),
+    "/photo.heic": whole(await photoWithPlace(900, 600)),
+    "/film.mov": whole(readFileSync(new URL("written/ffmpeg.mov", import.meta.url))),
+    "/film.mkv": whole(readFileSync(new URL("written/ffmpeg.mkv", import.meta.url))),
+    "/paint.bmp": whole(readFileSync(new URL("written/ffmpeg.bmp", import.meta.url))),
     "/page.jpg": whole(Buffer.from("<!doctype html><title>Sign in</title>")),
   });
   sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
@@ -233,6 +238,54 @@ describe("files as people have them", () => {
       }
     }
   });
+
+  const ofType = (network: string, found: readonly { rule?: string; code?: string }[]) =>
+    found.filter(({ rule, code }) => (rule ?? code) === `${network}.media.type`);
+
+  test("a guess by a file's name is gone when the file was read and is another", async () => {
+    const body = { platforms: [...NETWORK_NAMES], mediaUrls: [at("photo.heic")] };
+    const byName = dataOf(
+      await publisher.call("POST", "/v1/posts/validate", {
+        body: { text: unique("Look"), ...body },
+      }),
+    );
+    const guessed = NETWORK_NAMES.filter(
+      (name) => ofType(name, byName.platforms[name].warnings).length > 0,
+    );
+    expect(guessed).toEqual(["facebook", "instagram", "linkedin"]);
+    const { platforms } = await validate(body);
+    const { legs } = await publish(body);
+    for (const { platform, status, warnings } of legs) {
+      expect([platform, status, ofType(platform, warnings)]).toEqual([platform, "succeeded", []]);
+      expect(ofType(platform, platforms[platform].warnings)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ["film.mov", ["linkedin"]],
+    ["film.mkv", ["instagram", "linkedin", "bluesky", "mastodon"]],
+    ["paint.bmp", ["instagram", "linkedin", "bluesky", "mastodon"]],
+  ] as const)(
+    "a file of a type that is not taken is refused once, with what to do: %s",
+    async (name, networks) => {
+      const body = { platforms: [...networks], mediaUrls: [at(name)] };
+      const { platforms } = await validate(body);
+      const { legs } = await publish(body);
+      expect(legs).toHaveLength(networks.length);
+      for (const { platform, error, warnings } of legs) {
+        const { errors, warnings: told } = platforms[platform];
+        expect(ofType(platform, errors)).toEqual([
+          expect.objectContaining({
+            mediaIndex: 0,
+            remediation: expect.stringMatching(/^(?:Convert|Export)/),
+          }),
+        ]);
+        expect(ofType(platform, told)).toEqual([]);
+        expect(error).toMatchObject({ rule: `${platform}.media.type`, message: errors[0].message });
+        expect(ofType(platform, warnings)).toEqual([]);
+      }
+    },
+  );
 
   test("a photo of 3 : 4 is published in its shape, or refused by its rule", async () => {
     sandbox.reset();

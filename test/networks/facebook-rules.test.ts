@@ -52,7 +52,7 @@ describe("Facebook's rules", () => {
     [
       "an image that cannot be converted",
       { media: media("a.heic") },
-      ["warning facebook.media.imageType"],
+      ["warning facebook.media.type"],
     ],
     ["a name without an ending", { media: media("a") }, []],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel" } }, []],

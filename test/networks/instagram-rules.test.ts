@@ -58,9 +58,9 @@ describe("Instagram's rules", () => {
     [
       "an image that cannot be converted",
       { media: media("a.heic") },
-      ["warning instagram.media.fileType"],
+      ["warning instagram.media.type"],
     ],
-    ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.fileType"]],
+    ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.type"]],
     ["a name without an ending", { media: media("a") }, []],
     ["a description", { media: described("a.jpg", 1000) }, []],
     ["a long one", { media: described("a.jpg", 1001) }, ["warning instagram.media.altText"]],

@@ -81,6 +81,8 @@ export interface Video {
   /** What has arrived, as one blob. */
   received: { readonly sha256: string; readonly bytes: number } | null;
   facts: VideoFacts | null;
+  /** Whether it is a film that the sandbox can't measure and Facebook takes. */
+  isOtherFilm: boolean;
   isUploaded: boolean;
   uploadPollsLeft: number;
   processingPollsLeft: number;

@@ -6,7 +6,7 @@ import { badParameter, graphRefusal } from "../graph/errors.ts";
 import { flagParameter, readParameters, textParameter } from "../graph/parameters.ts";
 import { PAGE_USE, tooManyCalls } from "../graph/usage.ts";
 import { keep } from "../kept-maps.ts";
-import { videoFacts } from "../media-facts.ts";
+import { isOtherFilm, videoFacts } from "../media-facts.ts";
 import type { VideoFacts } from "../media-facts.ts";
 import type { Route } from "../network.ts";
 import { authorizePage, success } from "./access.ts";
@@ -34,6 +34,7 @@ function newVideo(shared: FacebookShared, page: Page, purpose: Video["purpose"])
     description: null,
     received: null,
     facts: null,
+    isOtherFilm: false,
     isUploaded: false,
     uploadPollsLeft: 0,
     processingPollsLeft: 0,
@@ -116,7 +117,8 @@ function show(
   });
   video.postId = published.id;
   video.processingPollsLeft = plan.processing ?? PROCESSING_POLLS;
-  const isBroken = video.facts === null || plan.failure === "media_processing_failed";
+  const isFilm = video.facts !== null || video.isOtherFilm;
+  const isBroken = !isFilm || plan.failure === "media_processing_failed";
   if (isBroken)
     video.problem ??= {
       phase: "processing",
@@ -201,6 +203,7 @@ async function feedVideo(shared: FacebookShared, exchange: Exchange, plan: Plan)
   const { bytes } = fetched;
   video.received = { sha256: shared.blobs.put(bytes), bytes: bytes.length };
   video.facts = videoFacts(bytes) ?? null;
+  video.isOtherFilm = isOtherFilm(bytes);
   video.isUploaded = true;
   if (flagParameter(parameters, "published", true))
     show(shared, video, plan, { form: "video", message: video.description });

@@ -173,7 +173,7 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
     "Export it as JPEG, and use that file.",
   ),
   imageType: refusal(
-    "The image is of a type that the network does not take and that can't be converted, such as HEIC.",
+    "The image is of a type that the network does not take and that can't be converted, such as HEIC or BMP.",
     "Export it as JPEG or PNG, and use that file.",
   ),
   password: refusal(
@@ -233,6 +233,17 @@ const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = {
 
 const ruleOf = (network: string, reason: MediaReason) =>
   `${network}.media.${RULES[reason] ?? reason}`;
+
+/**
+ * Reports whether a problem is only a guess by a file's name. It is settled as soon as the file is read, which shows its
+ * type.
+ */
+export function isGuess(
+  network: string,
+  { rule, severity }: Pick<Problem, "rule" | "severity">,
+): boolean {
+  return severity === "warning" && rule === ruleOf(network, "type");
+}
 
 // Safe: the record has every reason as its key and nothing else.
 export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];

@@ -45,8 +45,10 @@ export const rules = {
       isBlank(text) && media.length === 0 && options.link === undefined,
   }),
   "facebook.media.type": error("media_rejected", {
-    message: "Facebook takes images and videos, no audio and no other files.",
-    remediation: "Remove the file, or make an image or a video of it.",
+    message:
+      "Facebook takes JPEG, PNG, GIF, BMP and TIFF images, and videos; no audio and no other files.",
+    remediation: "Convert the file to JPEG or MP4, or leave it out.",
+    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
   }),
   "facebook.media.mixed": error("media_rejected", {
     message: "Facebook does not allow images and a video in one post.",
@@ -62,11 +64,6 @@ export const rules = {
   "facebook.media.image": error("media_rejected", {
     message: "Facebook could not use an image of the post.",
     remediation: "Use a JPEG of at most 10 MB.",
-  }),
-  "facebook.media.imageType": warning("media_rejected", {
-    message: "Facebook takes JPEG, PNG, GIF, BMP and TIFF images.",
-    remediation: "Convert the image to JPEG.",
-    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
   }),
   "facebook.media.altText": warning("media_rejected", {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
@@ -139,9 +136,10 @@ function hasPhotos(form: Form): boolean {
   return form === "photos" || form === "photo_story";
 }
 
-/** Returns a file whose name shows a type that Facebook doesn't accept and that can't be converted. */
-function unusualImage({ url }: MediaItem, mediaIndex: number): readonly number[] {
-  return /^(?:heic|heif|svg)$/.test(extensionOf(url)) ? [mediaIndex] : [];
+/** Returns a file whose name suggests a type that Facebook doesn't accept and that can't be converted. */
+function unusualImage({ url }: MediaItem, mediaIndex: number) {
+  const isUnusual = /^(?:heic|heif|svg)$/.test(extensionOf(url));
+  return isUnusual ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
 function isOwnLink(link: string | undefined): boolean {

@@ -73,8 +73,10 @@ export const rules = {
     remediation: "Give the post a media file, or leave Instagram out.",
   }),
   "instagram.media.type": error("media_rejected", {
-    message: "Instagram takes images and MP4 or MOV videos, no audio and no other files.",
-    remediation: "Remove the file, or make an image or a video of it.",
+    message:
+      "Instagram takes JPEG images, to which most others are converted, and MP4 or MOV videos; no audio and no other files.",
+    remediation: "Convert the file to JPEG or MP4, or leave it out.",
+    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
   }),
   "instagram.media.count": error("media_rejected", {
     limit: FILES_MAX,
@@ -82,11 +84,6 @@ export const rules = {
     message: "Instagram allows {limit} media files in a post.",
     remediation:
       "Use fewer media files, or give Instagram its own with platformOptions.instagram.mediaUrls.",
-  }),
-  "instagram.media.fileType": warning("media_rejected", {
-    message: "Instagram takes JPEG images and MP4 or MOV videos only.",
-    remediation: "Convert the file to JPEG or MP4.",
-    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
   }),
   "instagram.media.size": error("media_rejected", {
     limit: 8_388_608,
@@ -173,9 +170,10 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 };
 
-/** Returns a file whose name shows a type that Instagram doesn't accept and that can't be converted. */
-function unusualFile({ url }: MediaItem, mediaIndex: number): readonly number[] {
-  return /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url)) ? [mediaIndex] : [];
+/** Returns a file whose name suggests a type that Instagram doesn't accept and that can't be converted. */
+function unusualFile({ url }: MediaItem, mediaIndex: number) {
+  const isUnusual = /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url));
+  return isUnusual ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
 function isImage({ url }: MediaItem): boolean {

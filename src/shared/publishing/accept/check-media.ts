@@ -3,6 +3,7 @@ import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contrac
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import {
+  isGuess,
   pictureError,
   refusalError,
   unreachableError,
@@ -97,12 +98,17 @@ export function withMedia(
   draft: Draft,
   { found }: Pick<CheckedMedia, "found">,
 ): NetworkCheck {
-  const { connection, problems } = check;
+  const { connection } = check;
   const network = networkOf(check.network);
   const content = legDraft(draft, check.network);
   const limits = connection?.limits ?? {};
   const targets = network.media?.(content, limits);
   if (found.size === 0) return check;
+  const isRead = ({ mediaIndex }: Problem) => {
+    const file = found.get(content.media[mediaIndex ?? -1]?.url ?? "");
+    return isFound(file) || file?.code === "media_rejected";
+  };
+  const problems = check.problems.filter((one) => !isGuess(check.network, one) || !isRead(one));
   const shown = picturesOf(check.network, content, limits).flatMap(({ url, field, target }) => {
     const picture = found.get(url);
     const at = { field, mediaIndex: null };

@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import { boundedWait } from "../../networks/contract/bounded.ts";
+import { isGuess } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
@@ -126,6 +127,14 @@ export function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
   return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
 }
 
+/** Returns the leg without warnings that were guesses by its files' names, now that the files were read. */
+export function withoutGuesses(leg: Leg): Leg {
+  const warnings = leg.warnings.filter(
+    ({ code: rule }) => !isGuess(leg.network, { rule, severity: "warning" }),
+  );
+  return warnings.length === leg.warnings.length ? leg : { ...leg, warnings };
+}
+
 /** Returns the leg with the warning that its first comment is missing, or may be. */
 function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
   if (error === null) return leg;
@@ -137,7 +146,12 @@ function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
 /** Returns the leg with the call under way ended, without its lease. What publishes is paid for if it is done. */
 export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   const last = endedCall(call, end, now);
-  const after = { ...withCall(leg, last), ...free };
+  // A file that is refused for its type is told about once.
+  const isTypeKnown =
+    end.kind !== "done" &&
+    isGuess(leg.network, { rule: end.failure.rule ?? "", severity: "warning" });
+  const told = isTypeKnown ? withoutGuesses(leg) : leg;
+  const after = { ...withCall(told, last), ...free };
   switch (last.kind) {
     case "publish":
       return end.kind === "done"

@@ -24,7 +24,7 @@ import {
   waitFor,
   withRemote,
 } from "./call-work.ts";
-import { withWarnings } from "./leg-attempt.ts";
+import { withoutGuesses, withWarnings } from "./leg-attempt.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
@@ -145,7 +145,8 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
     ...repairWarnings(network.name, repairs),
     ...toldWarnings(network, outcome),
   ];
-  const work = { ...before, leg: withWarnings(before.leg, found) };
+  const leg = outcome.kind === "try_later" ? before.leg : withoutGuesses(before.leg);
+  const work = { ...before, leg: withWarnings(leg, found) };
   if (outcome.kind === "rejected") return refused(work, outcome.failure);
   const { remote } = outcome;
   const prepared = remote === undefined ? work : withRemote(work, remote);
