@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { RATE_CARD } from "../src/shared/partition/partition.ts";
+import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
 import { wordsOf } from "../src/shared/connections/hosted-page/language.ts";
 import { ERROR_CODES } from "../src/shared/runtime/errors.ts";
 import { ERROR_REFERENCE } from "../src/shared/http/reference/error-reference.ts";

@@ -1,6 +1,6 @@
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { prices } from "../shared/ledger/answer-schema.ts";
-import { rateCard } from "../shared/partition/partition.ts";
+import { rateCard } from "../shared/ledger/ledger.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";

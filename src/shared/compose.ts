@@ -2,9 +2,11 @@ import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores, queueWalk } from "./background/background.ts";
 import {
   type LedgerDeps,
+  readWallet,
   chargeTogether,
   createLedgerStores,
   creditWallet,
+  WalletAlerts,
 } from "./ledger/ledger.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
@@ -16,7 +18,7 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { type Commit, createPartitions } from "./partition/partition.ts";
+import { type Commit, Partitions } from "./partition/partition.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -137,10 +139,14 @@ function foundationsOf(config: Config, overrides: Overrides) {
 
 type Foundations = ReturnType<typeof foundationsOf>;
 
-function partitionsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations) {
+function partitionsOf(
+  { common, now, tables, wakes, work, webhookQueue }: Foundations,
+  alerts: WalletAlerts,
+): Partitions {
   const hints = { ...common, wakes, stores: { webhookQueue } };
-  return createPartitions(tables.core, now, openCheckOf, {
-    balanceLowTokens: common.config.limits.balanceLowTokens,
+  return new Partitions(tables.core, now, openCheckOf, {
+    alongside: (before, after) => alerts.lowBalance(before, after),
+    onRefused: (platformId, error, commit) => alerts.noteRefusal(platformId, error, commit),
     mark: (platformId) => wakes.mark("platform", platformId, now()),
     onEvent: (platformId) => void markAndHintEvents(hints, platformId),
     onBatch: (operations, outcome) =>
@@ -219,7 +225,7 @@ function tenantsOf(
     ...common,
     mail,
     ledger: {
-      readWallet: (platformId) => ledger.partitions.read(platformId),
+      readWallet: bound(ledger, readWallet),
       creditWallet: bound(ledger, creditWallet),
     },
     connectionsOf: bound(connections, connectionsOf),
@@ -245,10 +251,11 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { common, now, tables, wakes, webhookQueue, calls, work } = base;
   const { clock } = common;
   const { dataKeys } = config.identity;
-  const partitions = partitionsOf(base);
+  const alerts = new WalletAlerts(config.limits.balanceLowTokens, now);
+  const partitions = partitionsOf(base, alerts);
   const commit: Commit = (platformId, operation) => partitions.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
-  const posts = createPublishingStores(tables, base.publishingMessages);
+  const posts = createPublishingStores(tables, base.publishingMessages, partitions);
   const { openReservations, appendTimeline, readQuotaUse } = postsForBelow(posts);
   const below = tenantsForBelow(stores, now);
   const { findPlatform, listApplicationIds, listOwners } = below;
@@ -279,7 +286,10 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const publishing: Services["publishing"] = {
     ...common,
-    ledger: { partitions, chargeTogether: bound(ledger, chargeTogether) },
+    ledger: {
+      chargeTogether: bound(ledger, chargeTogether),
+      noteRefusal: (platformId, refusal) => alerts.noteRefusal(platformId, refusal, commit),
+    },
     connections,
     wakes,
     webhooks,
@@ -295,5 +305,5 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     work: { ...work, walkShares: new WorkShares() },
   };
   const background: Services["background"] = { ...modules, ...walk, mail: mailDeps, erasure };
-  return { ...modules, erasure, background, access: accessOf(base) };
+  return { ...modules, erasure, background, access: { ...accessOf(base), partitions } };
 }

@@ -14,7 +14,7 @@ import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
 import { LedgerStore } from "../../src/shared/ledger/ledger-store.ts";
-import { WalletStore } from "../../src/shared/partition/partition-store.ts";
+import { HEAD_KEY, Partitions } from "../../src/shared/partition/partition.ts";
 import { EventStore } from "../../src/shared/events/events.ts";
 import { MailStore } from "../../src/shared/mail/mail-store.ts";
 import { NoticeStore } from "../../src/shared/mail/notice-store.ts";
@@ -169,7 +169,7 @@ const OTHERS: readonly { readonly name: string }[] = [
   MailStore,
   NoticeStore,
   PostStore,
-  WalletStore,
+  Partitions,
 ];
 
 const methodsOf = ({ prototype }: { readonly prototype: object }) =>
@@ -198,8 +198,8 @@ describe("what changes who may ask or what may be published is declared", () => 
 const relay = forFile(() => startRelay());
 const application = forFile(() => anApplication(relay));
 
-const versionNow = async () =>
-  (await relay.services.ledger.partitions.read(application.platform.id)).accessVersion;
+const versionNow = () =>
+  relay.services.access.partitions.readAccessVersion(application.platform.id);
 
 /** A change that has to raise the version: how it is made, and what it does to its own row. */
 interface Change {
@@ -386,29 +386,29 @@ describe("the version is raised in the transaction that writes the row", () => {
 });
 
 describe("the access version", () => {
-  test("a platform without a wallet gets one with its first version, and no tokens", async () => {
+  test("a partition without a head gets one with its first version, and no wallet", async () => {
     const platformId = newId("platform", new Date());
-    const version = await relay.services.ledger.partitions.raiseAccess(platformId);
-    const wallet = await relay.services.ledger.partitions.read(platformId);
-    expect(wallet).toMatchObject({ balance: 0, reserved: 0, sequence: 0, accessVersion: version });
+    const { partitions } = relay.services.access;
+    expect(await partitions.readAccessVersion(platformId)).toBe("");
+    const version = await partitions.raiseAccess(platformId);
     expect(version).not.toBe("");
+    expect(await partitions.readAccessVersion(platformId)).toBe(version);
+    const rows = await relay.tables.core.list({ partitionKey: platformId, limit: 10 });
+    expect(rows.map(({ row }) => row.rowKey)).toEqual([HEAD_KEY]);
   });
 
   test("two raises at the same moment make two different versions", async () => {
     const platformId = newId("platform", new Date());
-    const { partitions } = relay.services.ledger;
+    const { partitions } = relay.services.access;
     const versions = await Promise.all([1, 2, 3].map(() => partitions.raiseAccess(platformId)));
     expect(new Set(versions).size).toBe(3);
-    expect(versions).toContain((await partitions.read(platformId)).accessVersion);
+    expect(versions).toContain(await partitions.readAccessVersion(platformId));
   });
 
   test("a movement of tokens leaves the access version as it is", async () => {
-    const platformId = newId("platform", new Date());
-    const version = await relay.services.ledger.partitions.raiseAccess(platformId);
     const body = { platformId: application.platform.id, tokens: 5 };
     const before = await versionNow();
     await relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
     expect(await versionNow()).toBe(before);
-    expect((await relay.services.ledger.partitions.read(platformId)).accessVersion).toBe(version);
   });
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const balanceOf = async ({ services }: Relay, platformId: string) =>
-  (await services.ledger.partitions.read(platformId)).balance;
+  (await services.ledger.stores.ledger.readWallet(platformId)).balance;
 
 test("a credit that was under way is made once, and is there when the platform is opened again", async () => {
   const { id: platformId, email } = await aPlatform(office, { tokens: 0 });

@@ -127,5 +127,5 @@ export async function anotherProfile({ relay }: World, owner: Owner): Promise<Ow
 }
 
 export async function balance({ services }: World, { platformId }: Owner): Promise<number> {
-  return (await services.ledger.partitions.read(platformId)).balance;
+  return (await services.ledger.stores.ledger.readWallet(platformId)).balance;
 }

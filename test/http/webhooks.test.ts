@@ -1,3 +1,4 @@
+import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { isIP } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENT_TYPES } from "../../src/shared/events/events.ts";
@@ -194,7 +195,7 @@ describe("registering an endpoint", () => {
     const faulted = await startRelay({
       settings,
       tableFault({ method, rowKeys }) {
-        if (!losesAnswer || method === "GET" || !rowKeys.includes("W")) return "pass";
+        if (!losesAnswer || method === "GET" || !rowKeys.includes(HEAD_KEY)) return "pass";
         losesAnswer = false;
         return "lose_answer";
       },
@@ -208,9 +209,11 @@ describe("registering an endpoint", () => {
       expect(losesAnswer).toBe(false);
       return answer;
     };
-    const { balance } = await faulted.services.ledger.partitions.read(platform.id);
+    const { balance } = await faulted.services.ledger.stores.ledger.readWallet(platform.id);
     const made = await call("POST", "/v1/webhooks", { url: URL });
-    expect((await faulted.services.ledger.partitions.read(platform.id)).balance).toBe(balance - 5);
+    expect((await faulted.services.ledger.stores.ledger.readWallet(platform.id)).balance).toBe(
+      balance - 5,
+    );
     const path = `/v1/webhooks/${made.id}`;
     expect(await call("PATCH", path, { description: "changed" })).toMatchObject({
       description: "changed",

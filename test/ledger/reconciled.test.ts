@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkWallet, reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import { charge, creditWallet } from "../../src/shared/ledger/ledger.ts";
-import { toEntry } from "../../src/shared/partition/wallet-row.ts";
+import { toEntry, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -25,10 +25,10 @@ const spend = (publisher: Publisher, more: object = {}) =>
 
 /** Lets something happen at every reading of the wallet from now on, as often as said. */
 function atWalletReads(times: number, happen: () => Promise<unknown>) {
-  const { partitions } = relay.services.ledger;
-  const read = partitions.read.bind(partitions);
+  const { ledger } = relay.services.ledger.stores;
+  const read = ledger.readWallet.bind(ledger);
   let left = times;
-  partitions.read = async (platformId) => {
+  ledger.readWallet = async (platformId) => {
     const wallet = await read(platformId);
     if (left > 0) {
       left -= 1;
@@ -37,7 +37,7 @@ function atWalletReads(times: number, happen: () => Promise<unknown>) {
     return wallet;
   };
   return () => {
-    partitions.read = read;
+    ledger.readWallet = read;
   };
 }
 
@@ -62,9 +62,9 @@ test("tokens that a leg has too many are found while the wallet moves", async ()
   const publisher = await aPublisher(relay);
   const { platformId } = publisher.owner;
   await submit(publisher);
-  const wallet = await relay.tables.core.find(platformId, "W");
+  const wallet = await relay.tables.core.find(platformId, WALLET_KEY);
   const reserved = Number(wallet?.row["reserved"]) + 10;
-  await relay.tables.core.putProperties(platformId, { rowKey: "W", reserved });
+  await relay.tables.core.putProperties(platformId, { rowKey: WALLET_KEY, reserved });
   const stop = atWalletReads(100, () => spend(publisher));
   try {
     const { kind } = await checkWallet(relay.services.ledger, platformId);

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, inject, test } from "vitest";
-import { type Charge, chargeTogether, creditWallet } from "../../src/shared/ledger/ledger.ts";
-import { LedgerStore } from "../../src/shared/ledger/ledger-store.ts";
 import {
-  createPartitions,
-  type StoredEntry,
-  type Partitions,
-} from "../../src/shared/partition/partition.ts";
+  type Charge,
+  chargeTogether,
+  creditWallet,
+  walletWrites,
+} from "../../src/shared/ledger/ledger.ts";
+import type { StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
+import { LedgerStore } from "../../src/shared/ledger/ledger-store.ts";
+import { Partitions } from "../../src/shared/partition/partition.ts";
 import type { LedgerDeps } from "../../src/shared/ledger/deps.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
@@ -16,7 +18,12 @@ import { aCharge } from "../setup/a-charge.ts";
 let core: Table;
 let ledger: LedgerStore;
 let stores: readonly [Partitions, Partitions];
-const SILENT = { balanceLowTokens: 0, mark: () => Promise.resolve(), onEvent: () => undefined };
+const SILENT = {
+  alongside: () => [],
+  mark: () => Promise.resolve(),
+  onEvent: () => undefined,
+  onRefused: () => Promise.resolve(),
+};
 const PLATFORM = "plt_test";
 
 /** Two processes on one table. */
@@ -25,7 +32,7 @@ const now = () => new Date();
 beforeEach(() => {
   const account = { kind: "connection_string", connectionString: inject("azurite") } as const;
   core = openTable(account, `t${randomBytes(8).toString("hex")}`);
-  const open = () => createPartitions(core, now, () => undefined, SILENT);
+  const open = () => new Partitions(core, now, () => undefined, SILENT);
   stores = [open(), open()];
   ledger = new LedgerStore(core);
 });
@@ -69,7 +76,11 @@ describe("a wallet shared by two processes", () => {
       ok: 120,
       refused: 80,
     });
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 0, reserved: 0, sequence: 121 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({
+      balance: 0,
+      reserved: 0,
+      sequence: 121,
+    });
     const entries = (await wholeLedger(1_000)).toReversed();
     expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
     expect(entries.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(0);
@@ -88,7 +99,7 @@ describe("a wallet shared by two processes", () => {
     );
     expect(new Set(await Promise.all(asked))).toEqual(new Set(["ok"]));
     expect(await codeOf(charge(second, "same", 7))).toBe("ok");
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 93, sequence: 2 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 93, sequence: 2 });
   });
 
   test("credits a reference once and tells every repeat the first one's entry", async () => {
@@ -100,7 +111,7 @@ describe("a wallet shared by two processes", () => {
     );
     expect(new Set(answers.map(({ sequence }) => sequence))).toEqual(new Set([1]));
     expect(await credit(second, "invoice 7", 500)).toEqual({ applied: false, sequence: 1 });
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 500, sequence: 1 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 500, sequence: 1 });
     expect(await ledger.find(PLATFORM, 1)).toMatchObject({
       type: "credit",
       operation: "billing.credit",
@@ -115,7 +126,7 @@ describe("a wallet shared by two processes", () => {
     expect(await codeOf(charge(first, "early", 50))).toBe("insufficient_tokens");
     await credit(second, "much", 100);
     expect(await codeOf(charge(first, "late", 50))).toBe("ok");
-    expect(await second.read(PLATFORM)).toMatchObject({ balance: 51 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 51 });
   });
 
   test("takes several charges together or none of them", async () => {
@@ -130,14 +141,14 @@ describe("a wallet shared by two processes", () => {
     expect(await codeOf(both("fits"))).toBe("ok");
     expect(await codeOf(both("does not fit"))).toBe("insufficient_tokens");
     expect(await codeOf(both("fits"))).toBe("ok");
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 4, sequence: 3 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 4, sequence: 3 });
   });
 });
 
 describe("a wallet", () => {
   test("a wallet of a platform that never had tokens is empty, and refuses", async () => {
     const [first] = stores;
-    expect(await first.read(PLATFORM)).toMatchObject({
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({
       balance: 0,
       reserved: 0,
       dailyBudget: null,
@@ -151,8 +162,8 @@ describe("a wallet", () => {
     const [first] = stores;
     await credit(first, "tokens", 10);
     await creditWallet(servicesOf(first), "plt_other", chargeOf("tokens", 3));
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 10 });
-    expect(await first.read("plt_other")).toMatchObject({ balance: 3 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 10 });
+    expect(await ledger.readWallet("plt_other")).toMatchObject({ balance: 3 });
   });
 
   test("keeps the daily budget, and its absence, over every change", async () => {
@@ -161,11 +172,9 @@ describe("a wallet", () => {
       first.commit(PLATFORM, {
         id: `budget ${dailyBudget}`,
         rowKeys: [],
-        decide: () => ({
+        decide: (view) => ({
           kind: "write",
-          movements: [],
-          writes: [],
-          dailyBudget,
+          writes: walletWrites(view, { dailyBudget }),
           answer: undefined,
         }),
       });
@@ -173,9 +182,9 @@ describe("a wallet", () => {
     await setBudget(5);
     expect(await codeOf(charge(second, "over", 6))).toBe("daily_budget_reached");
     expect(await codeOf(charge(second, "within", 5))).toBe("ok");
-    expect(await second.read(PLATFORM)).toMatchObject({ dailyBudget: 5, daySpent: 5 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ dailyBudget: 5, daySpent: 5 });
     await setBudget(null);
-    expect(await second.read(PLATFORM)).toMatchObject({ dailyBudget: null });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ dailyBudget: null });
     expect(await codeOf(charge(second, "over", 6))).toBe("ok");
   });
 
@@ -183,7 +192,7 @@ describe("a wallet", () => {
     const [first] = stores;
     await credit(first, "nearly all", 2_000_000_000);
     expect(await codeOf(credit(first, "one more", 1))).toBe("invalid_state");
-    expect(await first.read(PLATFORM)).toMatchObject({ balance: 2_000_000_000 });
+    expect(await ledger.readWallet(PLATFORM)).toMatchObject({ balance: 2_000_000_000 });
   });
 });
 

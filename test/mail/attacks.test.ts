@@ -1,3 +1,4 @@
+import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { describe, expect, test } from "vitest";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { IS_LONG } from "../setup/long-check.ts";
@@ -101,8 +102,8 @@ describe("a stranger who wants somebody's address", () => {
   const refused = "401 invalid_credentials";
 
   test.each([false, true])(
-    "signs up with it: the owner's click gives him nothing, and the owner signs up all the same (with a wallet: %s)",
-    async (hasWallet) => {
+    "signs up with it: the owner's click gives him nothing, and the owner signs up all the same (with a head: %s)",
+    async (hasHead) => {
       const { relay } = mailed;
       const stranger = await unverified(mailed);
       const { email } = stranger;
@@ -120,15 +121,17 @@ describe("a stranger who wants somebody's address", () => {
         expect(outcomeOf(await on.call("GET", "/v1/me", { session: stranger.session }))).toBe(
           "200",
         );
-      // With a wallet, whose row this makes, and without one.
-      if (hasWallet)
+      // With a head of the partition, which this makes, and without one.
+      if (hasHead)
         await relay.call("POST", "/v1/posts", {
           session: stranger.session,
           body: {},
           headers: { "x-profile-id": `prf_${"0".repeat(26)}` },
         });
       expect(await leftOf(stranger.platformId)).toEqual(
-        hasWallet ? expect.arrayContaining(["core W"]) : expect.not.arrayContaining(["core W"]),
+        hasHead
+          ? expect.arrayContaining([`core ${HEAD_KEY}`])
+          : expect.not.arrayContaining([`core ${HEAD_KEY}`]),
       );
       for (const path of ["/v1/me", "/v1/users", "/v1/applications"])
         await second.call("GET", path, { session: stranger.session });
@@ -153,10 +156,10 @@ describe("a stranger who wants somebody's address", () => {
       expect(outcomeOf(await post(second, "/v1/auth/verify", { token, password: PASSWORD }))).toBe(
         "400 invalid_link",
       );
-      // His link, which ends by itself, and where there was no wallet the version by which each process knows that he is gone.
+      // His link, which ends by itself, and where there was no head the version by which each process knows that he is gone.
       const left = await leftOf(stranger.platformId);
       expect(left.filter((row) => row !== "links L" && !row.startsWith("wake "))).toEqual(
-        hasWallet ? [] : ["core W"],
+        hasHead ? [] : [`core ${HEAD_KEY}`],
       );
     },
   );

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Contest } from "../../src/shared/partition/contest.ts";
-import { EMPTY_WALLET } from "../../src/shared/partition/wallet.ts";
 
 const TRANSACTION_MS = 10;
 /** The shortest time for which others come first. */
@@ -29,7 +28,8 @@ test("a process whose callers come back one after the other leaves the wallet to
   const contest = new Contest(async () => {
     reads += 1;
     // Another process writes now and then.
-    return { wallet: EMPTY_WALLET, writer: { by: "other", forMs: 0 }, etag: `${reads}` };
+    const writer = { by: "other", forMs: 0 };
+    return { accessVersion: "", writer, etag: `${reads}`, rows: new Map() };
   });
   const pauses: number[] = [];
   contest.lost();

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chargeTogether, creditWallet } from "../../src/shared/ledger/ledger.ts";
-import { type PartitionOperation, markerKey } from "../../src/shared/partition/partition.ts";
-import type { CorePartition } from "../../src/shared/partition/operation.ts";
+import {
+  chargeTogether,
+  creditWallet,
+  walletWrites,
+  markerKey,
+} from "../../src/shared/ledger/ledger.ts";
+import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
+import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../src/shared/runtime/storage/row.ts";
@@ -15,7 +20,13 @@ import {
   through,
   type Instance,
 } from "./wallet-processes.ts";
-import { CALM, MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
+import {
+  CALM,
+  type Fault,
+  MemoryPartition,
+  type PartitionAccess,
+  type Weather,
+} from "./memory-partition.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -44,8 +55,8 @@ describe("writing together", () => {
     await vi.waitFor(() => expect(instance.commit.idle).toBe(true));
     partition.sizes.length = 0;
     await Promise.all(Array.from({ length: 21 }, (_, index) => charge(instance, `${index}`, 1)));
-    // The first alone (wallet, entry, marker), then twenty in one: a wallet and two rows each.
-    expect(partition.sizes).toEqual([3, 41]);
+    // The first alone (head, wallet, entry, marker), then twenty in one: head, wallet, and two rows each.
+    expect(partition.sizes).toEqual([4, 42]);
     expect(partition.wallet.balance).toBe(979);
   });
 
@@ -55,7 +66,7 @@ describe("writing together", () => {
     const own = partition.seenBy(CALM, () => new Date());
     const commit = new GroupCommit({
       ...own,
-      readWallet: () => (seen.push(isInBackground()), own.readWallet()),
+      readHead: () => (seen.push(isInBackground()), own.readHead()),
       transact: (writes) => (seen.push(isInBackground()), own.transact(writes)),
     });
     await credit(instance, "tokens", 1_000);
@@ -118,29 +129,32 @@ describe("writing together", () => {
     await instance.commit.submit({
       id: "budget",
       rowKeys: [],
-      decide: () => ({ kind: "write", movements: [], writes: [], dailyBudget: 5, answer: "set" }),
+      decide: (view) => ({
+        kind: "write",
+        writes: walletWrites(view, { dailyBudget: 5 }),
+        answer: "set",
+      }),
     });
     expect(partition.wallet.dailyBudget).toBe(5);
     expect(partition.ledger()).toHaveLength(1);
     expect(await codeOf(charge(instance, "too much", 6))).toBe("daily_budget_reached");
   });
 
-  test("every transaction changes the wallet's version, one that moves no tokens too", async () => {
+  test("every transaction changes the head's version, one that moves no tokens too", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 100);
-    const before = partition.rows.get("W");
+    const before = partition.rows.get(HEAD_KEY);
     await instance.commit.submit({
       id: "row",
       rowKeys: [],
       decide: () => ({
         kind: "write",
-        movements: [],
         writes: [{ kind: "create", row: { rowKey: "A" } }],
         answer: "written",
       }),
     });
-    expect(partition.rows.get("W")?.row).toEqual(before?.row);
-    expect(partition.rows.get("W")?.etag).not.toBe(before?.etag);
+    expect(partition.rows.get(HEAD_KEY)?.row).toEqual(before?.row);
+    expect(partition.rows.get(HEAD_KEY)?.etag).not.toBe(before?.etag);
   });
 });
 
@@ -180,7 +194,6 @@ describe("a transaction whose answer can't be believed", () => {
           return { kind: "refuse", error: new AppError("insufficient_tokens", "none") };
         return {
           kind: "write",
-          movements: [],
           writes: [{ kind: "create", row: { rowKey: "A" } }],
           answer: "written",
         };
@@ -238,14 +251,14 @@ describe("a refusal", () => {
     expect(await codeOf(charge(first, "all of it", 101))).toBe("ok");
   });
 
-  test("costs one more look at the wallet and the rows, not more", async () => {
+  test("costs one more look at the head and the rows, not more", async () => {
     const { instance } = start();
-    const looks = { wallet: 0, rows: 0 };
+    const looks = { head: 0, rows: 0 };
     const commit = new GroupCommit({
       ...instance.partition,
-      readWallet() {
-        looks.wallet += 1;
-        return instance.partition.readWallet();
+      readHead() {
+        looks.head += 1;
+        return instance.partition.readHead();
       },
       find(rowKey) {
         looks.rows += 1;
@@ -254,9 +267,9 @@ describe("a refusal", () => {
     });
     const watched = through(instance.partition, commit);
     await credit(watched, "little", 1);
-    Object.assign(looks, { wallet: 0, rows: 0 });
+    Object.assign(looks, { head: 0, rows: 0 });
     expect(await codeOf(charge(watched, "too much", 2))).toBe("insufficient_tokens");
-    expect(looks).toEqual({ wallet: 1, rows: 2 });
+    expect(looks).toEqual({ head: 1, rows: 2 });
   });
 
   test("reaches the first to ask although others keep asking for the same", async () => {
@@ -290,7 +303,7 @@ describe("a refusal", () => {
     expect(answer.postId).toBe(theirs.post.id);
   });
 
-  test("a refusal is never told on rows that can't be with the wallet, however long it was in doubt", async () => {
+  test("a refusal is never told on rows that can't be with the head, however long it was in doubt", async () => {
     const { instance } = start(faults("error_before", "error_before", "error_before"));
     let tries = 0;
     const operation: PartitionOperation<string> = {
@@ -302,7 +315,7 @@ describe("a refusal", () => {
         tries += 1;
         if (tries > 3) throw new Error("invariant broken: reserved went negative");
         const writes = [{ kind: "create", row: { rowKey: "entry" } }] as const;
-        return { kind: "write", movements: [], writes, answer: "settled" };
+        return { kind: "write", writes, answer: "settled" };
       },
     };
     expect(await instance.commit.submit(operation)).toBe("settled by another");
@@ -346,7 +359,6 @@ describe("what goes wrong with one operation", () => {
     rowKeys: [],
     decide: () => ({
       kind: "write",
-      movements: [],
       writes: Array.from({ length: rows }, (_, index) => {
         return { kind: "create", row: { rowKey: `${id}|${index}` } } as const;
       }),
@@ -503,10 +515,10 @@ describe("several processes that never rest", () => {
 
   /** Storage that does one thing after the other, as the emulator does: what one process sends delays all others. */
   function oneCore(
-    inner: CorePartition,
+    inner: PartitionAccess,
     core: { busy: Promise<unknown> },
     slowness: number,
-  ): CorePartition {
+  ): PartitionAccess {
     const inTurn = <T>(ms: number, call: () => Promise<T>): Promise<T> => {
       const answer = core.busy.then(async () => {
         const answered = await call();
@@ -518,7 +530,7 @@ describe("several processes that never rest", () => {
     };
     return {
       ...inner,
-      readWallet: () => inTurn(1, () => inner.readWallet()),
+      readHead: () => inTurn(1, () => inner.readHead()),
       find: (rowKey) => inTurn(1, () => inner.find(rowKey)),
       transact: (writes) => inTurn(4 + writes.length / 2, () => inner.transact(writes)),
     };

@@ -1,10 +1,7 @@
-import type {
-  CorePartition,
-  StoredWallet,
-  WrittenWallet,
-} from "../../src/shared/partition/operation.ts";
-import { EMPTY_WALLET, type LedgerEntry } from "../../src/shared/partition/wallet.ts";
-import type { Wallet } from "../../src/shared/partition/partition.ts";
+import { AFTER_HEAD_ROWS, HEAD_KEY, headRow, toHead } from "../../src/shared/partition/head-row.ts";
+import type { Partition } from "../../src/shared/partition/partition-store.ts";
+import { ENTRY_ROWS, toEntry, toWallet, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
+import type { Wallet } from "../../src/shared/ledger/ledger.ts";
 import type {
   Row,
   RowWrite,
@@ -12,7 +9,10 @@ import type {
   TransactionResult,
 } from "../../src/shared/runtime/storage/row.ts";
 
-/** Of every wallet here: nothing raises it. */
+/** The partition as the group commit takes it. */
+export type PartitionAccess = Pick<Partition, keyof Partition>;
+
+/** Of every partition here: nothing raises it. */
 export const ACCESS_VERSION = "a version";
 
 /** What goes wrong with one transaction. */
@@ -40,7 +40,6 @@ export const CALM: Weather = {
   transactionFault: () => undefined,
 };
 
-const LEDGER = "L|";
 const ROWS_MAX = 100;
 const LATE_MS = 300;
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -55,8 +54,16 @@ export class MemoryPartition {
   readonly sizes: number[] = [];
   #version = 0;
 
+  constructor() {
+    const row = {
+      ...headRow.encode({ accessVersion: ACCESS_VERSION, writer: null }),
+      rowKey: HEAD_KEY,
+    };
+    this.rows.set(HEAD_KEY, { row, etag: "v0" });
+  }
+
   get wallet(): Wallet {
-    return this.#storedWallet().wallet;
+    return toWallet(this.rows.get(WALLET_KEY));
   }
 
   rowsOf(prefix: string): Row[] {
@@ -66,13 +73,13 @@ export class MemoryPartition {
   }
 
   ledger(): Row[] {
-    return this.rowsOf(LEDGER).sort(
+    return this.rowsOf(ENTRY_ROWS).sort(
       (left, right) => Number(left["sequence"]) - Number(right["sequence"]),
     );
   }
 
   /** The partition as one process reaches it. */
-  seenBy(weather: Weather, now: () => Date): CorePartition {
+  seenBy(weather: Weather, now: () => Date): PartitionAccess {
     const read = async <T>(look: () => T): Promise<T> => {
       await wait(weather.delay());
       const found = look();
@@ -80,22 +87,22 @@ export class MemoryPartition {
       return found;
     };
     return {
-      readWallet: () => read(() => this.#storedWallet()),
+      platformId: "plt_test",
+      readHead: () =>
+        read(() => {
+          const rows = [...this.rows.values()];
+          return toHead(
+            rows.filter(({ row }) => row.rowKey >= HEAD_KEY && row.rowKey < AFTER_HEAD_ROWS),
+          );
+        }),
+      readAccessVersion: () => Promise.resolve(ACCESS_VERSION),
       find: (rowKey) => read(() => this.rows.get(rowKey)),
+      alongside: () => [],
       transact: (writes) => this.#transact(weather, writes),
-      walletWrites: (from, to, entries) => ({
-        wallet: to.wallet,
-        writes: walletWrites(from, to, entries),
-      }),
       now,
+      isBusy: () => false,
+      onBatch: () => undefined,
     };
-  }
-
-  #storedWallet(): StoredWallet {
-    const stored = this.rows.get("W");
-    return stored === undefined
-      ? { wallet: { ...EMPTY_WALLET, accessVersion: ACCESS_VERSION }, writer: null, etag: "" }
-      : { ...toWallet(stored.row), etag: stored.etag };
   }
 
   async #transact(weather: Weather, writes: readonly RowWrite[]): Promise<TransactionResult> {
@@ -151,29 +158,10 @@ export class MemoryPartition {
       etags.set(write.row.rowKey, etag);
     }
     for (const write of writes)
-      if (write.kind === "create" && write.row.rowKey.startsWith(LEDGER))
-        this.entered.push(String(write.row["label"]));
+      if (write.kind === "create" && write.row.rowKey.startsWith(ENTRY_ROWS)) {
+        const { type, requestId, network } = toEntry(write.row);
+        this.entered.push(`${type}|${requestId}|${network ?? ""}`);
+      }
     return { kind: "applied", etags };
   }
-}
-
-function walletWrites(
-  from: StoredWallet,
-  to: WrittenWallet,
-  entries: readonly LedgerEntry[],
-): RowWrite[] {
-  const row: Row = { rowKey: "W", wallet: JSON.stringify(to) };
-  const wallet: RowWrite =
-    from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
-  const ledger = entries.map((entry): RowWrite => {
-    const { type, tokens, sequence, requestId, network } = entry;
-    const rowKey = `${LEDGER}${sequence}`;
-    const label = `${type}|${requestId}|${network ?? ""}`;
-    return { kind: "create", row: { rowKey, label, type, tokens, sequence } };
-  });
-  return [wallet, ...ledger];
-}
-
-function toWallet(row: Row): WrittenWallet {
-  return JSON.parse(String(row["wallet"])) as WrittenWallet;
 }

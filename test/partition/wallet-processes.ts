@@ -1,5 +1,4 @@
 import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
-import type { CorePartition } from "../../src/shared/partition/operation.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
@@ -9,14 +8,19 @@ import type { Post } from "../../src/shared/publishing/post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { legOf, NOW, postOf } from "../publishing/fixtures.ts";
-import { ACCESS_VERSION, type MemoryPartition, type Weather } from "./memory-partition.ts";
+import {
+  ACCESS_VERSION,
+  type MemoryPartition,
+  type PartitionAccess,
+  type Weather,
+} from "./memory-partition.ts";
 import { aCharge } from "../setup/a-charge.ts";
 
 const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
 
 /** A process on the wallet. */
 export interface Instance {
-  readonly partition: CorePartition;
+  readonly partition: PartitionAccess;
   readonly commit: GroupCommit;
   /** Only what charging and crediting ask for. */
   readonly services: Services;
@@ -28,7 +32,7 @@ export function instanceOf(partition: MemoryPartition, weather: Weather): Instan
 }
 
 /** The process with another way to its partition. */
-export function through(partition: CorePartition, commit: GroupCommit): Instance {
+export function through(partition: PartitionAccess, commit: GroupCommit): Instance {
   const partitions = {
     commit: <T>(_: string, operation: PartitionOperation<T>) => commit.submit(operation),
   };

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
+import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
-import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
+import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { aKey, dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -13,17 +15,24 @@ const core = () => relay.tables.core;
 const submit = (publisher: Publisher) =>
   publisher.submit({ text: unique("Damaged"), platforms: ["mastodon"] });
 
-/** Puts text where the row has a number. */
-const damage = ({ owner }: Publisher, rowKey: string, column: string) =>
-  core().putProperties(owner.platformId, { rowKey, [column]: "12" });
+/** Puts a value where the row has another type: text for a number, unless another one is given. */
+const damage = (
+  { owner }: Publisher,
+  rowKey: string,
+  column: string,
+  value: string | number = "12",
+) => core().putProperties(owner.platformId, { rowKey, [column]: value });
+
+const rowOf = async ({ owner }: Publisher, rowKey: string) =>
+  (await core().find(owner.platformId, rowKey))?.row;
 
 test("a damaged wallet stops its own platform, is never written over and does not end the hourly check", async () => {
   const [broken, sound] = [await aPublisher(relay), await aPublisher(relay)];
-  await damage(broken, "W", "balance");
-  const before = await core().find(broken.owner.platformId, "W");
+  await damage(broken, WALLET_KEY, "balance");
+  const before = await rowOf(broken, WALLET_KEY);
   expect((await submit(broken)).status).toBe(500);
   expect((await relay.call("GET", "/v1/billing/balance", { key: broken.key })).status).toBe(500);
-  expect(await core().find(broken.owner.platformId, "W")).toEqual(before);
+  expect(await rowOf(broken, WALLET_KEY)).toEqual(before);
 
   expect((await submit(sound)).status).toBe(202);
   expect(await sound.balance()).toBeDefined();
@@ -33,17 +42,14 @@ test("a damaged wallet stops its own platform, is never written over and does no
   expect(lines[0]).toContain(broken.owner.platformId);
 });
 
-test("access can be taken away although the wallet is damaged, and nothing else of it is changed", async () => {
-  const publisher = await aPublisher(relay);
+/** Takes access away in each way that there is, and expects that it is gone. */
+async function takeAccessAway(publisher: Publisher): Promise<void> {
   const { key, profileId, application, owner } = publisher;
   const { session } = application.platform;
   const other = await aKey(relay, application);
   const [connection] = await connectionsOf(relay.services, owner);
-  await damage(publisher, "W", "balance");
-  const wallet = async () => (await core().find(owner.platformId, "W"))?.row;
-  const before = await wallet();
-  const post = (path: string, options: object) => relay.call("POST", path, { ...options });
-  expect((await post(`/v1/keys/${other.id}/revoke`, { session })).status).toBe(204);
+  const revoked = await relay.call("POST", `/v1/keys/${other.id}/revoke`, { session });
+  expect(revoked.status).toBe(204);
   expect((await relay.call("GET", "/v1/keys", { key: other.secret })).status).toBe(401);
   const path = `/v1/profiles/${profileId}/connections/${connection?.id}`;
   expect((await relay.call("DELETE", path, { key })).status).toBe(200);
@@ -53,10 +59,54 @@ test("access can be taken away although the wallet is damaged, and nothing else 
     "2026-03-04T10:00:00Z",
   );
   expect((await relay.call("GET", "/v1/keys", { key })).status).toBe(403);
-  const after = await wallet();
-  expect(after).toEqual({ ...before, accessVersion: after?.["accessVersion"] });
-  expect(after?.["accessVersion"]).not.toBe(before?.["accessVersion"]);
+}
+
+test("keys are checked, posts read and access taken away although the wallet is damaged, which stays as it is", async () => {
+  const publisher = await aPublisher(relay);
+  const { id } = dataOf(await submit(publisher));
+  await damage(publisher, WALLET_KEY, "balance");
+  const before = await rowOf(publisher, WALLET_KEY);
+  const version = await relay.services.access.partitions.readAccessVersion(
+    publisher.owner.platformId,
+  );
+  expect((await publisher.call("GET", `/v1/posts/${id}`)).status).toBe(200);
+  expect((await publisher.call("GET", "/v1/posts")).status).toBe(200);
+  await takeAccessAway(publisher);
+  expect(await rowOf(publisher, WALLET_KEY)).toEqual(before);
+  expect((await rowOf(publisher, HEAD_KEY))?.["accessVersion"]).not.toBe(version);
 });
+
+test.each([
+  ["accessVersion", 12],
+  ["writer", "12"],
+])(
+  "a head whose %s is damaged is named, stops every change of its platform alone, and may be deleted",
+  async (column, value) => {
+    const [broken, sound] = [await aPublisher(relay), await aPublisher(relay)];
+    const { id } = dataOf(await submit(broken));
+    await damage(broken, HEAD_KEY, column, value);
+    const before = await rowOf(broken, HEAD_KEY);
+    const { session } = broken.application.platform;
+    const found: unknown[] = [];
+    onTestFinished(onDamagedRow((damaged) => found.push(damaged)));
+    expect((await submit(broken)).status).toBe(500);
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: "head of a partition", rowKey: HEAD_KEY, column }),
+    );
+    const name = { body: { title: "Renamed" }, session };
+    const profile = `/v1/profiles/${broken.profileId}`;
+    expect((await relay.call("PATCH", profile, name)).status).toBe(500);
+    expect((await broken.call("GET", `/v1/posts/${id}`)).status).toBe(200);
+    expect(await rowOf(broken, HEAD_KEY)).toEqual(before);
+    expect((await submit(sound)).status).toBe(202);
+
+    // What the runbook says. The next change makes another head, under which nothing is cached.
+    await core().delete(broken.owner.platformId, HEAD_KEY);
+    expect((await relay.call("PATCH", profile, name)).status).toBe(200);
+    expect((await submit(broken)).status).toBe(202);
+    await takeAccessAway(broken);
+  },
+);
 
 test("a post with a damaged leg can't be read, lists leave it out, and an erasure does not pass over it", async () => {
   const publisher = await aPublisher(relay);

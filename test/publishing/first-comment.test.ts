@@ -71,14 +71,13 @@ async function commented(): Promise<string> {
     externalId: null,
     metadata: {},
   } as const;
-  const wallet = await services.ledger.partitions.read(owner.platformId);
   const scope = {
     ...owner,
     requestId: "",
     ip: "",
     caller: { kind: "system", worker: "test" },
     connections: await connectionsOf(services, owner),
-    accessVersion: wallet.accessVersion,
+    accessVersion: await services.access.partitions.readAccessVersion(owner.platformId),
     areCached: false,
   } as const;
   const key = { idempotencyKey: randomUUID(), draft };

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  type PartitionView,
-  OutdatedAccess,
-  type Wallet,
-} from "../../src/shared/partition/partition.ts";
-import { EMPTY_WALLET } from "../../src/shared/partition/wallet.ts";
+import { type PartitionView, OutdatedAccess } from "../../src/shared/partition/partition.ts";
+import type { Wallet } from "../../src/shared/ledger/ledger.ts";
+import { walletRow, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
+import { EMPTY_WALLET } from "../../src/shared/ledger/wallet.ts";
 import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import type { CallEnd } from "../../src/shared/publishing/call.ts";
@@ -17,16 +15,21 @@ import { endOperation } from "../../src/shared/publishing/publish/apply-step.ts"
 import type { Row, RowWrite, StoredRow } from "../../src/shared/runtime/storage/row.ts";
 import { draftOf, type GivenLeg, legOf, NOW, postOf } from "./fixtures.ts";
 
-const empty: Wallet = { ...EMPTY_WALLET, accessVersion: "a version" };
-const rich: Wallet = { ...empty, balance: 1_000, reserved: 20 };
+const rich: Wallet = { ...EMPTY_WALLET, balance: 1_000, reserved: 20 };
 
-function viewOf(rows: readonly Row[], wallet = rich): PartitionView {
+function viewOf(
+  rows: readonly Row[],
+  { wallet = rich, accessVersion = "a version" } = {},
+): PartitionView {
+  const walletColumns = { ...walletRow.encode(wallet), rowKey: WALLET_KEY };
   const stored = new Map(
-    rows.map((row): [string, StoredRow] => [row.rowKey, { row, etag: `etag of ${row.rowKey}` }]),
+    [...rows, walletColumns].map((row): [string, StoredRow] => [
+      row.rowKey,
+      { row, etag: `etag of ${row.rowKey}` },
+    ]),
   );
   return {
-    wallet,
-    accessVersion: wallet.accessVersion,
+    accessVersion,
     now: NOW,
     row: (rowKey) => stored.get(rowKey),
   };
@@ -61,7 +64,7 @@ describe("accepting a post", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
     const createdAt = NOW.toISOString();
     const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
-    expect(accept().decide(viewOf([taken], empty))).toEqual({
+    expect(accept().decide(viewOf([taken], { wallet: EMPTY_WALLET }))).toEqual({
       kind: "done",
       answer: { answer: theirs, hints: NO_HINTS },
     });
@@ -71,26 +74,28 @@ describe("accepting a post", () => {
     ["tokens are missing", { ...rich, balance: 39 }, "insufficient_tokens"],
     ["the daily budget is used up", { ...rich, dailyBudget: 19 }, "daily_budget_reached"],
   ])("accepting a post is refused as a whole when %s", (_, wallet, code) => {
-    expect(accept().decide(viewOf([], wallet))).toMatchObject({ kind: "refuse", error: { code } });
+    expect(accept().decide(viewOf([], { wallet }))).toMatchObject({
+      kind: "refuse",
+      error: { code },
+    });
   });
 
   test.each([
     ["another version", "another version"],
     ["none", ""],
-  ])("accepting a post is decided again where the wallet has %s", (_, accessVersion) => {
+  ])("accepting a post is decided again where the partition has %s", (_, accessVersion) => {
     const taken = toAcceptedRow(idempotencyRowKey(key), accepted, NOW.toISOString());
     const theirs = { ...taken, postId: "pst_theirs" };
-    const wallet = { ...rich, accessVersion };
     const error: unknown = expect.any(OutdatedAccess);
-    expect(accept().decide(viewOf([], wallet))).toEqual({ kind: "refuse", error });
-    expect(accept().decide(viewOf([theirs], wallet))).toEqual({ kind: "refuse", error });
-    // What an earlier try wrote was written under the version that the wallet had then.
-    expect(accept().decide(viewOf([taken], wallet))).toMatchObject({ kind: "done" });
+    expect(accept().decide(viewOf([], { accessVersion }))).toEqual({ kind: "refuse", error });
+    expect(accept().decide(viewOf([theirs], { accessVersion }))).toEqual({ kind: "refuse", error });
+    // What an earlier try wrote was written under the version that the partition had then.
+    expect(accept().decide(viewOf([taken], { accessVersion }))).toMatchObject({ kind: "done" });
   });
 
-  test("no version fits a wallet without one", () => {
+  test("no version fits a partition without one", () => {
     const none = acceptOperation({ ...acceptance({ post, legs }), accessVersion: "" });
-    expect(none.decide(viewOf([], { ...rich, accessVersion: "" })).kind).toBe("refuse");
+    expect(none.decide(viewOf([], { accessVersion: "" })).kind).toBe("refuse");
   });
 
   test("accepting a post stores no Idempotency-Key in clear text", () => {

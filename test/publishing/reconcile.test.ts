@@ -1,3 +1,4 @@
+import { WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import { expect, test } from "vitest";
 import { reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
@@ -31,17 +32,17 @@ test("a platform with published, failed and open posts reconciles in every check
 
 test("a wallet, an entry or a leg that was changed is reported, and nothing is repaired", async () => {
   const publisher = await aPublisher(relay);
-  const { partitions } = relay.services.ledger;
+  const { ledger } = relay.services.ledger.stores;
   const { platformId } = publisher.owner;
   await submit(publisher);
-  const before = await partitions.read(platformId);
-  await tamper(publisher, "W", { balance: before.balance + 5 });
+  const before = await ledger.readWallet(platformId);
+  await tamper(publisher, WALLET_KEY, { balance: before.balance + 5 });
   expect(await check(publisher)).toEqual([
     `the ledger says a balance of ${before.balance}, the wallet ${before.balance + 5}`,
   ]);
-  await tamper(publisher, "W", { balance: before.balance, reserved: before.reserved + 10 });
+  await tamper(publisher, WALLET_KEY, { balance: before.balance, reserved: before.reserved + 10 });
   expect(await check(publisher)).toHaveLength(2);
-  expect((await partitions.read(platformId)).reserved).toBe(before.reserved + 10);
+  expect((await ledger.readWallet(platformId)).reserved).toBe(before.reserved + 10);
   await reconcileWallets(relay.services);
   const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
   expect(lines).toHaveLength(1);

@@ -130,10 +130,10 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
     await time.pass(time.now + WALKS_MS_MAX, () => isOver);
   };
   const unchecked = async (): Promise<string[]> => {
-    const { partitions, stores } = world.observer.services.ledger;
+    const { stores } = world.observer.services.ledger;
     const found: string[] = [];
     for (const id of platformIds) {
-      const { sequence } = await partitions.read(id);
+      const { sequence } = await stores.ledger.readWallet(id);
       const { mark } = await stores.ledger.findMark(id);
       if (mark.result !== "checked" || mark.sequence !== sequence)
         found.push(`the wallet of ${id} is ${mark.result} up to ${mark.sequence} of ${sequence}`);

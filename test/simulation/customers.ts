@@ -715,7 +715,6 @@ export class Customers {
           rowKeys: [],
           decide: () => ({
             kind: "write",
-            movements: [],
             writes: [{ kind: "create", row }],
             answer: undefined,
           }),

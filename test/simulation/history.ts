@@ -1,5 +1,6 @@
-import { available } from "../../src/shared/partition/wallet.ts";
-import type { StoredEntry, Wallet } from "../../src/shared/partition/partition.ts";
+import { available } from "../../src/shared/ledger/wallet.ts";
+import type { Wallet } from "../../src/shared/ledger/ledger.ts";
+import type { StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
 import { statusOf } from "../../src/shared/publishing/leg.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
@@ -32,7 +33,7 @@ export class History {
   }
 
   async #look(platformId: string, at: number): Promise<void> {
-    const wallet = await this.#observer.services.ledger.partitions.read(platformId);
+    const wallet = await this.#observer.services.ledger.stores.ledger.readWallet(platformId);
     const { balance, reserved, day } = wallet;
     const moments = this.#moments.get(platformId) ?? [];
     const before = moments.at(-1)?.wallet;

@@ -1,8 +1,7 @@
-import { utcDay } from "../../src/shared/partition/partition.ts";
-import { walletRow } from "../../src/shared/partition/wallet-row.ts";
+import { utcDay } from "../../src/shared/ledger/ledger.ts";
+import { walletRow, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { InvalidTransaction } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { PLATFORMS_EVERY } from "../model/weather.ts";
@@ -23,10 +22,10 @@ import {
 
 const KNOWN_MS = 500;
 
-/** A row as a process read it some time ago. */
+/** Rows as a process read them some time ago. */
 interface Known {
   readonly at: number;
-  readonly row: ReturnType<Table["find"]>;
+  readonly rows: ReturnType<Table["list"]>;
 }
 
 /** What was found at scale, in the former code's ways and near them; the numbers are those of its list. */
@@ -128,23 +127,24 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     services: () => withPauses((ms) => ms * 12.5),
   },
   {
-    name: "D6b: who loses a race goes on with the wallet that it knew",
+    name: "D6b: who loses a race goes on with the head that it knew",
     era: 30,
     shownBy: contest,
     install() {
       const known = new WeakMap<Table, Map<string, Known>>();
       return withTable(
-        "find",
-        (find) =>
-          function (this: Table, partitionKey, rowKey) {
-            const rows = known.get(this) ?? new Map<string, Known>();
-            known.set(this, rows);
-            const name = `${partitionKey}\n${rowKey}`;
-            const before = rows.get(name);
-            if (before !== undefined && performance.now() - before.at < KNOWN_MS) return before.row;
-            const row = find.call(this, partitionKey, rowKey);
-            rows.set(name, { at: performance.now(), row });
-            return row;
+        "list",
+        (list) =>
+          function (this: Table, range) {
+            const reads = known.get(this) ?? new Map<string, Known>();
+            known.set(this, reads);
+            const name = JSON.stringify(range);
+            const before = reads.get(name);
+            if (before !== undefined && performance.now() - before.at < KNOWN_MS)
+              return before.rows;
+            const rows = list.call(this, range);
+            reads.set(name, { at: performance.now(), rows });
+            return rows;
           },
       );
     },
@@ -328,14 +328,15 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     tables(tables, now) {
       const { core } = tables;
       // A later day is none that the process knows of, so that the one of its clock begins.
-      const find: typeof core.find = async (...place) => {
-        const stored = await core.find(...place);
-        const wallet = stored && unlessDamaged(() => walletRow.decode(stored.row));
-        if (stored === undefined || wallet === undefined || wallet.day <= utcDay(now()))
-          return stored;
-        return { ...stored, row: { ...stored.row, ...walletRow.encode({ ...wallet, day: "" }) } };
+      const list: typeof core.list = async (range) => {
+        const rows = await core.list(range);
+        return rows.map(({ row, etag }) => {
+          const wallet = row.rowKey === WALLET_KEY ? walletRow.decode(row) : undefined;
+          if (wallet === undefined || wallet.day <= utcDay(now())) return { row, etag };
+          return { row: { ...row, ...walletRow.encode({ ...wallet, day: "" }) }, etag };
+        });
       };
-      return { ...tables, core: withMethods(core, { find }) };
+      return { ...tables, core: withMethods(core, { list }) };
     },
   },
   {

@@ -122,15 +122,15 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
           ? {
               ...operation,
               decide: (view, tried) => {
-                const wallet = { ...view.wallet, accessVersion: lastOf(operation.id) };
-                return operation.decide({ ...view, wallet }, tried);
+                const accessVersion = lastOf(operation.id);
+                return operation.decide({ ...view, accessVersion }, tried);
               },
             }
           : operation,
       ),
   },
   {
-    name: "F6: a read does not look whether its access version is still the wallet's",
+    name: "F6: a read does not look whether its access version is still the platform's",
     era: 56,
     shownBy: fence,
     services({ ledger: { partitions } }) {

@@ -1,4 +1,5 @@
-import type { Wallet } from "../../src/shared/partition/partition.ts";
+import type { Wallet } from "../../src/shared/ledger/ledger.ts";
+import { walletRow, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { absentCall } from "../../src/shared/publishing/call.ts";
 import { withCall } from "../../src/shared/publishing/leg.ts";
@@ -223,7 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
     firstSeed: 47,
-    services({ clock, ledger: { partitions } }) {
+    services({ clock, ledger: { partitions, stores } }) {
       const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
       const knowing =
         (former: typeof partitions): typeof partitions.commit =>
@@ -231,13 +232,13 @@ export const MUTANTS: readonly Mutant[] = [
           const before = known.get(platformId);
           const isKnown = before !== undefined && performance.now() - before.at < 2_000;
           if (isKnown && operation.id.startsWith("charge|")) {
-            const { wallet } = before;
-            const { accessVersion } = wallet;
-            const view = { wallet, accessVersion, now: clock.now(), row: () => undefined };
-            const decision = operation.decide(view);
+            const stored = { ...walletRow.encode(before.wallet), rowKey: WALLET_KEY };
+            const row = (rowKey: string) =>
+              rowKey === WALLET_KEY ? { row: stored, etag: "" } : undefined;
+            const decision = operation.decide({ accessVersion: "", now: clock.now(), row });
             if (decision.kind === "refuse") throw decision.error;
           }
-          const wallet = isKnown ? before.wallet : await former.read(platformId);
+          const wallet = isKnown ? before.wallet : await stores.ledger.readWallet(platformId);
           if (!isKnown) known.set(platformId, { at: performance.now(), wallet });
           const answer = await former.commit(platformId, operation);
           known.delete(platformId);

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
+import { ENTRY_ROWS, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
@@ -69,6 +70,10 @@ export const writing = <T>(
 export const isOwnRow = ({ rowKeys }: PartitionOperation<unknown>, write: RowWrite) =>
   rowKeys.includes(keyOfWrite(write));
 
+/** Returns whether the write is of the wallet or its ledger. */
+const isOfWallet = (write: RowWrite) =>
+  keyOfWrite(write) === WALLET_KEY || keyOfWrite(write).startsWith(ENTRY_ROWS);
+
 /** Returns an operation that writes whatever row says that another one came first. */
 export const overwriting = <T>(operation: PartitionOperation<T>): PartitionOperation<T> =>
   writing(operation, (writes) =>
@@ -84,6 +89,9 @@ export function committingApart(
   kind: string,
   isLater: (write: RowWrite, operation: PartitionOperation<unknown>) => boolean,
 ): void {
+  // Tokens are spent or returned in the first.
+  const isLaterRow = (write: RowWrite, operation: PartitionOperation<unknown>) =>
+    !isOfWallet(write) && isLater(write, operation);
   const committing = async <T>(
     partitions: Services["ledger"]["partitions"],
     platformId: string,
@@ -92,11 +100,11 @@ export function committingApart(
     if (!operation.id.startsWith(kind)) return await partitions.commit(platformId, operation);
     let later: readonly RowWrite[] = [];
     const first = writing(operation, (writes) => {
-      later = writes.filter((write) => isLater(write, operation));
-      return writes.filter((write) => !isLater(write, operation));
+      later = writes.filter((write) => isLaterRow(write, operation));
+      return writes.filter((write) => !isLaterRow(write, operation));
     });
     const answer = await partitions.commit(platformId, first);
-    const decision = { kind: "write", movements: [], writes: later, answer: undefined } as const;
+    const decision = { kind: "write", writes: later, answer: undefined } as const;
     const second = { id: `${operation.id}|later`, rowKeys: [], decide: () => decision };
     if (later.length > 0) await partitions.commit(platformId, second);
     return answer;

@@ -1,5 +1,5 @@
 import { buildServices, type Services } from "../../src/shared/compose.ts";
-import type { StoredEntry } from "../../src/shared/partition/partition.ts";
+import type { StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
 import { isBusy, statusOf } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";

@@ -1,6 +1,6 @@
 import { type DayTotal, totalsRow } from "../../src/shared/ledger/totals-row.ts";
-import type { StoredEntry, Wallet } from "../../src/shared/partition/partition.ts";
-import { ledgerRow } from "../../src/shared/partition/wallet-row.ts";
+import type { Wallet } from "../../src/shared/ledger/ledger.ts";
+import { ledgerRow, type StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
 import { latestCall, postStatus, statusOf, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";
@@ -69,7 +69,7 @@ async function purseOf({ world }: Simulation, platformId: string): Promise<Purse
   return {
     platformId,
     ledger: await world.observer.ledger(platformId),
-    wallet: await services.ledger.partitions.read(platformId),
+    wallet: await services.ledger.stores.ledger.readWallet(platformId),
     counted: (await services.ledger.stores.ledger.findMark(platformId)).mark.sequence,
     totals,
   };

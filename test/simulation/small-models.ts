@@ -1,4 +1,4 @@
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { charge, walletWrites } from "../../src/shared/ledger/ledger.ts";
 import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
@@ -222,11 +222,9 @@ export const midnight = (mutant: Mutant): Promise<readonly string[]> =>
       await first.ledger.partitions.commit(platformId, {
         id: "budget",
         rowKeys: [],
-        decide: () => ({
+        decide: (view) => ({
           kind: "write",
-          movements: [],
-          writes: [],
-          dailyBudget: BUDGET,
+          writes: walletWrites(view, { dailyBudget: BUDGET }),
           answer: undefined,
         }),
       });

@@ -7,8 +7,13 @@ import {
 } from "../../src/shared/connections/connect-session-store.ts";
 import { authorisationRow } from "../../src/shared/connections/authorisation-store.ts";
 import { countsRow } from "../../src/shared/partition/application-counts.ts";
-import { creditMarkerRow, markerRow } from "../../src/shared/partition/partition.ts";
-import { ledgerRow, walletRow } from "../../src/shared/partition/wallet-row.ts";
+import { headRow } from "../../src/shared/partition/head-row.ts";
+import {
+  creditMarkerRow,
+  ledgerRow,
+  markerRow,
+  walletRow,
+} from "../../src/shared/ledger/wallet-row.ts";
 import { reconciledRow, totalsRow } from "../../src/shared/ledger/totals-row.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
@@ -61,6 +66,7 @@ import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-store.
 
 /** Safe: values reach a codec from its own columns alone. */
 const KINDS = [
+  headRow,
   walletRow,
   reconciledRow,
   ledgerRow,
@@ -331,8 +337,8 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
 test("a number that is no whole one is damage, and a text that is none of those it can be a later build's", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
   const rest = { budgetChangedAt: null, paceUntil: null, lowAt: null };
-  const columns = walletRow.encode({ ...wallet, ...rest, accessVersion: "", writer: null });
-  const row = { ...columns, rowKey: "W" };
+  const columns = walletRow.encode({ ...wallet, ...rest });
+  const row = { ...columns, rowKey: "HW" };
   expect(damageOf(() => walletRow.decode({ ...row, balance: 1.5 }))?.column).toBe("balance");
   expect(walletRow.decode(row).dailyBudget).toBeNull();
   expect(damageOf(() => walletRow.decode({ ...row, day: 1 }))?.reason).toBe("is no text");

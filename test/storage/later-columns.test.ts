@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
+import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -38,8 +40,8 @@ test("a row that is changed keeps the columns that a later build has written to 
   const kinds = new Set(
     changed.map(({ rowKey }) => (rowKey.startsWith("P|") ? rowKey.split("|").length : rowKey)),
   );
-  // The post, its leg, and the wallet.
-  expect([...kinds]).toEqual(expect.arrayContaining([4, 5, "W"]));
+  // The post, its leg, the head, and the wallet.
+  expect([...kinds]).toEqual(expect.arrayContaining([4, 5, HEAD_KEY, WALLET_KEY]));
   const without = changed.filter(({ properties }) => properties["later"] !== "kept");
   expect(without.map(({ table, rowKey }) => `${table} ${rowKey}`)).toEqual([]);
 });

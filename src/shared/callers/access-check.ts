@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 // A request that writes is checked before its first write, and its access may be taken away while that write is under
 // way. So the write that decides is an operation of the platform's partition, which compares the access version (see
-// `core/access-version.ts`). What is written before it, elsewhere, says nothing without it; what is written after it
+// `partition/access-version.ts`). What is written before it, elsewhere, says nothing without it; what is written after it
 // follows from it. A request without one is checked by a read.
 //
 // The check comes with the request: as an argument, over a hundred functions would take it only to pass it on. So no verb

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { accessOperation, type Commit, type PartitionView } from "../partition/partition.ts";
-import { type Debit, debitOf } from "../ledger/ledger.ts";
+import { type Debit, debitWrites } from "../ledger/ledger.ts";
 import { actor, type Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
@@ -121,7 +121,8 @@ export class ConnectSessionStore {
       platformId,
       accessOperation([key], (view) => {
         if (view.row(key) !== undefined) return { answer: undefined };
-        debitOf(price, view);
+        // Only refuses what the wallet could not pay.
+        debitWrites(price, view);
         const row = { ...connectSessionRow.encode(session), rowKey: key };
         const writes = [row, listed].map((created) => ({ kind: "create", row: created }) as const);
         return { answer: undefined, writes, raises: false };

@@ -1,4 +1,4 @@
-import type { PartitionView, Movement } from "../partition/partition.ts";
+import type { PartitionView } from "../partition/partition.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { FREE } from "../runtime/lease.ts";
@@ -18,14 +18,14 @@ export interface LinkGuard {
 export interface LinkTerms {
   readonly rowKeys: readonly string[];
   /** Returns what else the link writes. `isKnown`: the profile had the account before. @throws AppError to refuse it */
-  settle(
+  writes(
     view: PartitionView,
     connection: { readonly id: string; readonly isKnown: boolean },
-  ): { readonly movements: readonly Movement[]; readonly writes: readonly RowWrite[] };
+  ): readonly RowWrite[];
 }
 
 /** The terms of a link that depends on nothing else and costs nothing, such as one of the demo. */
-export const AT_NO_COST: LinkTerms = { rowKeys: [], settle: () => ({ movements: [], writes: [] }) };
+export const AT_NO_COST: LinkTerms = { rowKeys: [], writes: () => [] };
 
 /** Nothing was linked, because a row that the link depends on is no longer active. */
 export class LinkRefused extends AppError {

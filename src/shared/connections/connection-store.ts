@@ -163,16 +163,16 @@ export class ConnectionStore {
           return { answer: { connection: before.connection, before: tried?.answer.before } };
         const isKnown = before?.connection.account.id === linked.account.id;
         const id = isKnown ? before.connection.id : linking.id;
-        const agreed = terms.settle(given, { id, isKnown });
+        const agreed = terms.writes(given, { id, isKnown });
         const connection = toConnection({ ...linking, id }, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
           rowWrite(key, stored, toConnectionRow(connection, sealed)),
           ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
-          ...agreed.writes,
+          ...agreed,
         ];
-        return { ...agreed, answer: { connection, before }, writes, raises: true };
+        return { answer: { connection, before }, writes, raises: true };
       }),
     );
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;

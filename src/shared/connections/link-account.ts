@@ -1,5 +1,5 @@
-import { type Debit, debitOf } from "../ledger/ledger.ts";
-import { type PartitionView, priceOf } from "../partition/partition.ts";
+import { type Debit, debitWrites, priceOf } from "../ledger/ledger.ts";
+import type { PartitionView } from "../partition/partition.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { BoundedAccount } from "../networks/contract/bounded.ts";
@@ -78,15 +78,14 @@ class SessionTerms implements LinkTerms {
     this.rowKeys = [connectSessionKey(linking.session.id), ...this.#guard.rowKeys];
   }
 
-  settle(view: PartitionView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
+  writes(view: PartitionView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
     const { session, network, requestId } = this.#linking;
     const found = sessionIn(session, view);
     const isOpen = found !== undefined && sessionStatus(found.session, view.now) === "open";
     if (!isOpen || !this.#guard.allows(view)) throw new LinkRefused();
     this.session = withLinked(found.session, { network, connectionId: id });
     const price = priceOfLink(session, requestId, network);
-    const movements = isKnown ? [] : [debitOf(price, view)];
-    return { movements, writes: [found.write(this.session)] };
+    return [found.write(this.session), ...(isKnown ? [] : debitWrites(price, view))];
   }
 }
 

@@ -5,6 +5,7 @@ import type { Operators } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Partitions } from "../partition/partition.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { FairLimit } from "../runtime/fair-limit.ts";
@@ -29,6 +30,8 @@ export interface HttpDeps {
 }
 
 interface AccessParts {
+  /** The access versions of platforms. */
+  readonly partitions: Partitions;
   readonly operators: Operators;
   /** Rows against which recent requests were checked. */
   readonly accessCache: AccessCache;

@@ -55,7 +55,7 @@ async function runOnce(route: Route, incoming: Incoming, request: AccessRequest)
   const isCompared = rows.areCached && spec.access.onCachedRows === "in_parallel";
   const [made] = await Promise.all([
     run(),
-    isCompared && requireSameVersion(services.ledger.partitions, rows),
+    isCompared && requireSameVersion(services.access.partitions, rows),
   ]);
   return made;
 }
@@ -93,8 +93,8 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
 async function cachedRows(request: AccessRequest): Promise<AccessRows | undefined> {
   const platformId = await platformOf(request);
   if (platformId === undefined) return undefined;
-  const { access, ledger, clock, tenants } = request.services;
-  const version = ledger.partitions.lastAccessVersion(platformId);
+  const { access, clock, tenants } = request.services;
+  const version = access.partitions.lastAccessVersion(platformId);
   const cached = access.accessCache.of(platformId, version, clock.now());
   if (cached === undefined) return undefined;
   const take = <Wanted>(name: string): Promise<Wanted> => {
@@ -120,11 +120,11 @@ async function readRows(
   const known = await platformOf(request);
   if (known === undefined && onCachedRows !== "compared") return request.rows;
   const platformId = known ?? (await identify(request)).caller.platformId;
-  const { access, ledger, clock, tenants } = request.services;
-  const { partitions } = ledger;
+  const { access, clock, tenants } = request.services;
+  const { partitions } = access;
   let version =
     partitions.lastAccessVersion(platformId) ?? (await partitions.readAccessVersion(platformId));
-  // An absent version matches nothing, so the wallet must have one.
+  // An absent version matches nothing, so the partition must have one.
   if (version === "" && onCachedRows === "compared")
     version = await partitions.raiseAccess(platformId);
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {

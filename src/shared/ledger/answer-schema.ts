@@ -3,13 +3,8 @@ import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
-import {
-  type Balance,
-  type BillableOperation,
-  type Operation,
-  RATE_CARD,
-  type RateCard,
-} from "../partition/partition.ts";
+import type { Balance } from "./wallet.ts";
+import { type BillableOperation, type Operation, RATE_CARD, type RateCard } from "./rate-card.ts";
 import type { creditPlatform, SpendingLimits } from "./balance.ts";
 import type { entryView, UsageTotal, UsageTotals } from "./usage.ts";
 

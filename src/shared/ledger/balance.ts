@@ -1,22 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { PlatformScope, OperatorScope } from "../callers/scope.ts";
 import type { LedgerDeps } from "./deps.ts";
-import {
-  type Balance,
-  nextUtcDay,
-  spentToday,
-  viewBalance,
-  type Wallet,
-} from "../partition/partition.ts";
+import { type Balance, nextUtcDay, spentToday, viewBalance, type Wallet } from "./wallet.ts";
 import { actorOf } from "../callers/caller.ts";
 import { AppError, invariant, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import { creditId, creditWallet } from "./charge.ts";
+import { walletWrites } from "./wallet-row.ts";
 import { entryView } from "./usage.ts";
 import type { Credit } from "./schema.ts";
 
+/** Reads a platform's wallet, which is empty if it never had tokens. @throws DamagedRow */
+export const readWallet = (services: LedgerDeps, platformId: string): Promise<Wallet> =>
+  services.stores.ledger.readWallet(platformId);
+
 export async function getBalance(services: LedgerDeps, scope: PlatformScope): Promise<Balance> {
-  return viewBalance(await services.partitions.read(scope.platformId), services.clock.now());
+  return viewBalance(await readWallet(services, scope.platformId), services.clock.now());
 }
 
 function toLimits(wallet: Wallet, now: Date) {
@@ -35,7 +34,7 @@ export async function getLimits(
   services: LedgerDeps,
   scope: PlatformScope,
 ): Promise<SpendingLimits> {
-  return toLimits(await services.partitions.read(scope.platformId), services.clock.now());
+  return toLimits(await readWallet(services, scope.platformId), services.clock.now());
 }
 
 /** Sets or removes the limit. A limit below today's spending only blocks new spending. */
@@ -47,11 +46,9 @@ export async function updateLimits(
   await services.partitions.commit(scope.platformId, {
     id: `budget|${randomUUID()}`,
     rowKeys: [],
-    decide: () => ({
+    decide: (view) => ({
       kind: "write",
-      movements: [],
-      writes: [],
-      dailyBudget: dailyTokenBudget,
+      writes: walletWrites(view, { dailyBudget: dailyTokenBudget }),
       answer: undefined,
     }),
   });
@@ -85,7 +82,7 @@ export async function creditPlatform(services: LedgerDeps, scope: OperatorScope,
     });
   const [entry, wallet] = await Promise.all([
     services.stores.ledger.find(platformId, sequence),
-    services.partitions.read(platformId),
+    readWallet(services, platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");
   // Answering with the first entry would tell the operator that tokens were added which were not.

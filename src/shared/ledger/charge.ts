@@ -1,16 +1,11 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import {
-  canCredit,
-  type PartitionView,
-  creditMarkerRow,
-  markerKey,
-  markerRow,
-  type Movement,
-  type Operation,
-  refusal,
-} from "../partition/partition.ts";
+import type { PartitionView } from "../partition/partition.ts";
+import { canCredit, type Movement, refusal } from "./wallet.ts";
+import { creditMarkerRow, markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
+import type { Operation } from "./rate-card.ts";
 import type { LedgerDeps } from "./deps.ts";
 
 export interface Charge {
@@ -35,14 +30,11 @@ function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: st
   return { type, ...movement, note };
 }
 
-/** Returns the movement of a charge, for the operation that writes the row it is for. @throws AppError 402 */
-export function debitOf(
-  price: Debit,
-  { wallet, now }: Pick<PartitionView, "wallet" | "now">,
-): Movement {
-  const error = refusal(wallet, price.tokens, now);
+/** Returns the writes of a charge, for the operation that writes the row it is for. @throws AppError 402 */
+export function debitWrites(price: Debit, view: PartitionView): RowWrite[] {
+  const error = refusal(walletOf(view), price.tokens, view.now);
   if (error !== undefined) throw error;
-  return movementOf("debit", price);
+  return walletWrites(view, { movements: [movementOf("debit", price)] });
 }
 
 /**
@@ -65,16 +57,19 @@ export async function chargeTogether(
   await services.partitions.commit(platformId, {
     id: `charge|${key}`,
     rowKeys: [key],
-    decide({ wallet, now, row }) {
+    decide(view) {
+      const { now, row } = view;
       if (row(key) !== undefined) return { kind: "done", answer: undefined };
-      const error = refusal(wallet, tokens, now);
+      const error = refusal(walletOf(view), tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const { operation } = first;
       const marker = markerRow.encode({ operation, tokens, createdAt: now.toISOString() });
       return {
         kind: "write",
-        movements: asked.map((one) => movementOf("debit", one)),
-        writes: [{ kind: "create", row: { ...marker, rowKey: key } }],
+        writes: [
+          { kind: "create", row: { ...marker, rowKey: key } },
+          ...walletWrites(view, { movements: asked.map((one) => movementOf("debit", one)) }),
+        ],
         answer: undefined,
       };
     },
@@ -130,12 +125,14 @@ export function creditWallet(
   return services.partitions.commit<Credited>(platformId, {
     id: `credit|${asked.operationId}`,
     rowKeys: [key],
-    decide({ wallet, now, row }) {
+    decide(view) {
+      const { now, row } = view;
       const marker = row(key);
       if (marker !== undefined) {
         const { sequence } = creditMarkerRow.decode(marker.row);
         return { kind: "done", answer: { applied: false, sequence } };
       }
+      const wallet = walletOf(view);
       if (!canCredit(wallet, asked.tokens)) {
         const error = new AppError("invalid_state", "The wallet can't hold that many tokens.");
         return { kind: "refuse", error };
@@ -146,8 +143,10 @@ export function creditWallet(
       const columns = creditMarkerRow.encode({ operation, tokens, createdAt, sequence });
       return {
         kind: "write",
-        movements: [movementOf("credit", asked)],
-        writes: [{ kind: "create", row: { ...columns, rowKey: key } }],
+        writes: [
+          { kind: "create", row: { ...columns, rowKey: key } },
+          ...walletWrites(view, { movements: [movementOf("credit", asked)] }),
+        ],
         answer: { applied: true, sequence },
       };
     },

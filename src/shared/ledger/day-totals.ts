@@ -1,4 +1,4 @@
-import type { StoredEntry } from "../partition/partition.ts";
+import type { StoredEntry } from "./wallet-row.ts";
 import type { DayTotal } from "./totals-row.ts";
 
 /** Maximum number of groups in a row: a few hundred kilobytes. */

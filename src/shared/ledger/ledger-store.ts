@@ -5,11 +5,14 @@ import {
   markerRow,
   type StoredEntry,
   toEntry,
-} from "../partition/partition.ts";
+  toWallet,
+  WALLET_KEY,
+} from "./wallet-row.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
+import type { Wallet } from "./wallet.ts";
 import { addTotals, dayOf, totalsByDay, type TotalsPart } from "./day-totals.ts";
 import { reconciledRow, totalsRow, type DayTotal } from "./totals-row.ts";
 
@@ -56,12 +59,17 @@ const partKey = (day: string, part: number) =>
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
-/** The ledgers of all platforms, the marks of their reconciliation, and the totals of their days (table `core`). */
+/** The wallets and ledgers of all platforms, the marks of their reconciliation, and the totals of their days (table `core`). */
 export class LedgerStore {
   readonly #core: Table;
 
   constructor(core: Table) {
     this.#core = core;
+  }
+
+  /** Reads the wallet, which is empty for a platform that never had tokens. @throws DamagedRow */
+  async readWallet(platformId: string): Promise<Wallet> {
+    return toWallet(await this.#core.find(platformId, WALLET_KEY));
   }
 
   /** Finds the mark. Without one, it is the mark of an empty ledger. @throws DamagedRow */

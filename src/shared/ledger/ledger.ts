@@ -1,17 +1,21 @@
-/* The part of billing that other folders use: charges, and the verbs of its routes. */
+/* The part of the ledger that other folders use: prices, the wallet, charges, and the verbs of `/v1/billing`. */
 
-export { creditPlatform, getBalance, getLimits, updateLimits } from "./balance.ts";
+export { creditPlatform, getBalance, getLimits, readWallet, updateLimits } from "./balance.ts";
 export {
   charge,
   chargeTogether,
   creditId,
   creditWallet,
-  debitOf,
+  debitWrites,
   purgeMarkers,
   type Charge,
   type Debit,
 } from "./charge.ts";
 export type { LedgerDeps, OpenReservation } from "./deps.ts";
+export { estimateTokens, priceOf, RATE_CARD, rateCard, type Operation } from "./rate-card.ts";
 export { reconcileWallet } from "./reconcile-wallet.ts";
 export { createLedgerStores } from "./stores.ts";
 export { listUsage } from "./usage.ts";
+export { WalletAlerts } from "./wallet-alerts.ts";
+export { markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
+export { paced, refusal, secondsUntil, utcDay, type Movement, type Wallet } from "./wallet.ts";

@@ -1,5 +1,6 @@
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
-import type { StoredEntry, Wallet } from "../partition/partition.ts";
+import type { StoredEntry } from "./wallet-row.ts";
+import type { Wallet } from "./wallet.ts";
 import type { LedgerDeps, OpenReservation } from "./deps.ts";
 
 /** Entries that are read and checked at a time. */
@@ -70,13 +71,13 @@ interface Verified {
  * with each round, and the wallet may change meanwhile.
  */
 async function verifyLedger(services: LedgerDeps, platformId: string): Promise<Verified> {
-  const { partitions, stores } = services;
+  const { stores } = services;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {
     const stored = await stores.ledger.findMark(platformId);
     const { mark } = stored;
     // After the mark, because another process may have moved it up to a newer wallet than one read before.
-    const wallet = await partitions.read(platformId);
+    const wallet = await stores.ledger.readWallet(platformId);
     if (wallet.sequence < mark.sequence)
       return { mismatches: [`the wallet went back to ${wallet.sequence}`] };
     if (wallet.sequence === mark.sequence)
@@ -146,10 +147,10 @@ async function checkReservations(
   platformId: string,
   wallet: Wallet,
 ): Promise<WalletCheck> {
-  const { clock, partitions, stores } = services;
+  const { clock, stores } = services;
   const open = await services.openReservations(platformId, LEGS_MAX);
   const newest = await stores.ledger.newest(platformId);
-  const after = await partitions.read(platformId);
+  const after = await stores.ledger.readWallet(platformId);
   if (newest > after.sequence)
     return ofMismatches([`the ledger ends at ${newest}, the wallet at ${after.sequence}`]);
   const moved = after.sequence - wallet.sequence;

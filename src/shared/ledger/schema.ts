@@ -3,7 +3,7 @@ import { instantFilter } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { RATE_CARD } from "../partition/partition.ts";
+import { RATE_CARD } from "./rate-card.ts";
 
 const TOKENS_MAX = 10_000_000;
 const NOTE_MAX = 500;

@@ -3,5 +3,5 @@ import { LedgerStore } from "./ledger-store.ts";
 
 export type LedgerStores = ReturnType<typeof createLedgerStores>;
 
-/** Creates the store of ledgers. */
+/** Creates the store of wallets and ledgers. */
 export const createLedgerStores = ({ core }: Tables) => ({ ledger: new LedgerStore(core) });

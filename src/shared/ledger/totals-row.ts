@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Operation } from "../partition/partition.ts";
+import type { Operation } from "./rate-card.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, longJson, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 

@@ -1,6 +1,7 @@
 import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
 import { isId, timeOfId } from "../runtime/ids.ts";
-import { nextUtcDay, type StoredEntry } from "../partition/partition.ts";
+import { nextUtcDay } from "./wallet.ts";
+import type { StoredEntry } from "./wallet-row.ts";
 import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
 import type { LedgerDeps } from "./deps.ts";
 import { type EntryFilter, fitsFilter } from "./ledger-store.ts";
@@ -98,12 +99,12 @@ const isWithin = (day: string, { from = "", before }: Days) =>
 
 /** Returns the number of an entry that is older than a time, close to the first newer one. */
 async function sequenceBefore(
-  { partitions, stores }: LedgerDeps,
+  { stores }: LedgerDeps,
   platformId: string,
   time: string,
 ): Promise<number> {
   let low = 0;
-  let high = (await partitions.read(platformId)).sequence;
+  let high = (await stores.ledger.readWallet(platformId)).sequence;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const entry = await stores.ledger.find(platformId, middle);
@@ -134,7 +135,7 @@ async function addPost(
  * all are. Undefined when the reconciliation has moved the mark meanwhile, so that nothing is reliable.
  */
 async function addDays(
-  { partitions, stores: { ledger } }: LedgerDeps,
+  { stores: { ledger } }: LedgerDeps,
   platformId: string,
   days: Days,
   add: (day: string, total: DayTotal) => void,
@@ -148,7 +149,7 @@ async function addDays(
   }
   const now = await ledger.findMark(platformId);
   if (now.mark.sequence !== mark.sequence) return undefined;
-  const { sequence } = await partitions.read(platformId);
+  const { sequence } = await ledger.readWallet(platformId);
   if (sequence - mark.sequence > TAIL_ENTRIES_MAX) {
     const last = await ledger.find(platformId, Math.max(1, mark.sequence));
     return last === undefined ? {} : { asOf: last.createdAt };

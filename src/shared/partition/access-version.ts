@@ -3,12 +3,11 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { PartitionOperation, PartitionView, Tried } from "./operation.ts";
-import type { Movement } from "./wallet.ts";
 
 // The access version says whether the rows that a request was decided on are as new as the last change that was answered.
 // A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
-// platform's wallet that it replaces. A process that reads the version, then the rows, and later finds the same version,
-// has missed no change. Accepting a post is a transaction under the wallet's ETag: one that commits under a version
+// head of the platform's partition that it replaces. A process that reads the version, then the rows, and later finds the same version,
+// has missed no change. Accepting a post is a transaction under the head's ETag: one that commits under a version
 // commits before the change that replaces it. A version is random and never a counter, so that none comes back.
 //
 //   accepting a post       its operation compares the version; under another one the request runs again, on newer rows
@@ -52,7 +51,6 @@ export type AccessDecision<Answer> =
   | {
       readonly answer: Answer;
       readonly writes: readonly RowWrite[];
-      readonly movements?: readonly Movement[];
       /** Whether cached rows can't be used any more afterwards. */
       readonly raises: boolean;
     };
@@ -77,14 +75,14 @@ export function accessOperation<Answer>(
       if (decision instanceof AppError) return { kind: "refuse", error: decision };
       const { answer } = decision;
       if (!("writes" in decision)) return { kind: "done", answer };
-      const { writes, movements = [], raises } = decision;
+      const { writes, raises } = decision;
       const raise = raises ? { accessVersion: version } : {};
-      return { kind: "write", movements, writes, answer, ...raise };
+      return { kind: "write", writes, answer, ...raise };
     },
   };
 }
 
-/** Makes an operation that only raises the access version. A platform without a wallet gets one. */
+/** Makes an operation that only raises the access version. A partition without a head gets one. */
 export function raiseOperation(): PartitionOperation<string> {
   const version = randomToken(VERSION_BYTES);
   return {
@@ -93,7 +91,7 @@ export function raiseOperation(): PartitionOperation<string> {
     decide: ({ accessVersion }) =>
       accessVersion === version
         ? { kind: "done", answer: version }
-        : { kind: "write", movements: [], writes: [], accessVersion: version, answer: version },
+        : { kind: "write", writes: [], accessVersion: version, answer: version },
   };
 }
 

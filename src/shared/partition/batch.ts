@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
-import type { PartitionDecision, PartitionView, StoredWallet } from "./operation.ts";
+import { isHeadRow } from "./head-row.ts";
+import type { Head, PartitionDecision, PartitionView } from "./operation.ts";
 import type { Outcome, Pending, Readable } from "./pending.ts";
-import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
@@ -35,6 +34,7 @@ export function createOverlay() {
     get characters() {
       return characters;
     },
+    has: (rowKey: string) => byKey.has(rowKey),
     /** Returns the row as it will be. `stored` is the row as it was read. */
     see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined {
       const write = byKey.get(rowKey);
@@ -57,30 +57,19 @@ export function createOverlay() {
   };
 }
 
+/** Returns what an operation sees of its rows and of those that were read with the head. */
 export function viewOf(
-  { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
+  { accessVersion, rows }: Pick<Head, "accessVersion" | "rows">,
   now: Date,
   row: PartitionView["row"],
 ): PartitionView {
-  return {
-    get wallet() {
-      if (damage !== undefined) throw damage;
-      return wallet;
-    },
-    accessVersion: wallet.accessVersion,
-    now,
-    row,
-  };
+  return { accessVersion, now, row: (rowKey) => rows.get(rowKey) ?? row(rowKey) };
 }
-
-/** Reports whether two wallets are equal apart from their access versions. */
-const isSame = (wallet: Wallet, other: Wallet) =>
-  isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
 
 /** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
 const CLAIM_OPERATIONS_MAX = 24;
 
-/** Returns how many operations a claim of the wallet writes: those before the first that needs a read, or one. */
+/** Returns how many operations a claim of the partition writes: those before the first that needs a read, or one. */
 export function claimSize(queue: readonly Pending[]): number {
   const slow = queue
     .slice(0, CLAIM_OPERATIONS_MAX)
@@ -97,28 +86,27 @@ const TORN_TRIES_MAX = 3;
 
 /** Operations that are decided in order, each on the result of the earlier ones, and then written together. */
 export class Batch {
-  readonly stored: StoredWallet;
-  wallet: Wallet;
+  readonly head: Head;
+  accessVersion: string;
   readonly overlay = createOverlay();
-  readonly entries: LedgerEntry[] = [];
   /** The decided operations, whose outcomes depend on the transaction. */
   readonly members: Pending[] = [];
   readonly writers: Pending[] = [];
   /** Operations that are too large for any transaction. */
   readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
-  /** When `stored` was read, or written by this process. */
+  /** When the head was read, or written by this process. */
   readonly #readAt: number;
   readonly #now: () => Date;
   readonly #owners = new Map<string, Pending[]>();
 
-  constructor(stored: StoredWallet, readAt: number, now: () => Date) {
-    this.stored = stored;
-    this.wallet = stored.wallet;
+  constructor(head: Head, readAt: number, now: () => Date) {
+    this.head = head;
+    this.accessVersion = head.accessVersion;
     this.#readAt = readAt;
     this.#now = now;
   }
 
-  /** Whether the read is torn: wallet and rows are read at different times and may show a state that never existed. */
+  /** Whether the read is torn: head and rows are read at different times and may show a state that never existed. */
   get isTorn(): boolean {
     return this.members.some(
       ({ state, doubts }) =>
@@ -141,13 +129,34 @@ export class Batch {
       if (isUnfit) continue;
       // It did not fit and stays undecided. No later operation may overtake it.
       isFull ||= pending.state === state;
-      // Rows belong to the wallet's version under which they were read, and this transaction replaces that version.
-      if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
+      // Rows belong to the head's version under which they were read, and this transaction replaces that version.
+      if (pending.state.kind === "read") pending.state = { kind: "unread", isHeadOld: false };
       if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
     }
     return left;
   }
 
+  /** What an operation after all of these sees of the head. */
+  get view(): PartitionView {
+    const { accessVersion, overlay, head } = this;
+    const row = (rowKey: string) => overlay.see(rowKey, head.rows.get(rowKey));
+    return { accessVersion, now: this.#now(), row };
+  }
+
+  /** Returns the rows of the head with the versions that the transaction has given them. */
+  headRows(etags: ReadonlyMap<string, string>): Map<string, StoredRow> {
+    const rows = new Map(this.head.rows);
+    for (const write of this.overlay.writes()) {
+      const rowKey = keyOfWrite(write);
+      if (!isHeadRow(rowKey)) continue;
+      const after = this.overlay.see(rowKey, rows.get(rowKey));
+      if (after === undefined) rows.delete(rowKey);
+      else rows.set(rowKey, { ...after, etag: etags.get(rowKey) ?? after.etag });
+    }
+    return rows;
+  }
+
+  /** Returns the operations that wrote this row, or none for a row of the head, which is read again with it. */
   ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly Pending[] {
     const write = at === undefined ? undefined : writes[at];
     return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];
@@ -155,20 +164,15 @@ export class Batch {
 
   /** Decides an operation if it fits into the transaction. Returns false when it fits into none. */
   #decide(pending: Pending, basis: Readable): boolean {
-    const now = this.#now();
     let decision: PartitionDecision<unknown>;
-    let next = { wallet: this.wallet, entries: [] as LedgerEntry[] };
     try {
-      const row = (rowKey: string) => this.overlay.see(rowKey, basis.rows.get(rowKey));
-      const { damage } = this.stored;
-      const view = viewOf({ wallet: this.wallet, damage }, now, row);
-      decision = pending.operation.decide(view, pending.tried);
-      if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
-      // It changes the wallet without having asked for it.
-      if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
+      const { overlay, accessVersion, head } = this;
+      const row = (rowKey: string) =>
+        overlay.see(rowKey, head.rows.get(rowKey) ?? basis.rows.get(rowKey));
+      decision = pending.operation.decide({ accessVersion, now: this.#now(), row }, pending.tried);
     } catch (error) {
-      // The caller's rows may be older than the wallet, and together they show a state that never existed.
-      if (basis.kind === "known") pending.state = { kind: "unread", isWalletOld: true };
+      // The caller's rows may be older than the head, and together they show a state that never existed.
+      if (basis.kind === "known") pending.state = { kind: "unread", isHeadOld: true };
       else this.#join(pending, basis, { kind: "failure", error });
       return true;
     }
@@ -178,7 +182,7 @@ export class Batch {
     }
     if (decision.kind === "write") {
       const { writes } = decision;
-      if (!this.#fits(writes, next.entries.length)) {
+      if (!this.#fits(writes)) {
         if (this.writers.length > 0) return true;
         const error = new Error("invariant broken: an operation is larger than a transaction");
         this.unfit.push({ pending, error });
@@ -187,9 +191,10 @@ export class Batch {
       this.writers.push(pending);
       pending.tried = decision;
       this.overlay.add(writes);
-      for (const write of writes) this.#own(keyOfWrite(write), pending);
-      this.wallet = next.wallet;
-      this.entries.push(...next.entries);
+      for (const rowKey of writes.map(keyOfWrite))
+        if (!isHeadRow(rowKey))
+          this.#owners.set(rowKey, [...(this.#owners.get(rowKey) ?? []), pending]);
+      this.accessVersion = decision.accessVersion ?? this.accessVersion;
     }
     this.#join(pending, basis, { kind: "answer", answer: decision.answer });
     return true;
@@ -200,26 +205,23 @@ export class Batch {
     this.members.push(pending);
   }
 
-  #own(rowKey: string, pending: Pending): void {
-    this.#owners.set(rowKey, [...(this.#owners.get(rowKey) ?? []), pending]);
-  }
-
-  /** Accepts a refusal only when wallet and rows were read after the request arrived. */
+  /** Accepts a refusal only when head and rows were read after the request arrived. */
   #refuse(pending: Pending, basis: Readable, error: Error): void {
     if (this.isOlderThan(pending) || basis.kind === "known") {
-      pending.state = { kind: "unread", isWalletOld: true };
+      pending.state = { kind: "unread", isHeadOld: true };
       return;
     }
-    const isDoubted = pending.doubtedEtag === this.stored.etag;
+    const isDoubted = pending.doubtedEtag === this.head.etag;
     const answered = isDoubted ? serviceUnavailable() : error;
     this.#join(pending, basis, { kind: "refusal", error: answered });
   }
 
-  #fits(writes: readonly RowWrite[], entries: number): boolean {
-    const rows = this.overlay.size + this.entries.length + writes.length + entries + 1;
+  #fits(writes: readonly RowWrite[]): boolean {
+    const more = writes.filter((write) => !this.overlay.has(keyOfWrite(write))).length;
     const characters = this.overlay.characters + JSON.stringify(writes).length;
     return (
-      rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || this.writers.length === 0)
+      this.overlay.size + more + 1 <= BATCH_ROWS_MAX &&
+      (characters <= BATCH_CHARACTERS_MAX || this.writers.length === 0)
     );
   }
 }

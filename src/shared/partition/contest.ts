@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { StoredWallet, WriterLease } from "./operation.ts";
+import type { Head, WriterLease } from "./operation.ts";
 
 /** Longest pause after a lost race. After a longer one, the winner would be far ahead. */
 export const RACE_PAUSE_MS_MAX = 40;
-/** How long the wallet counts as contested after a lost race, or after another process was seen writing. */
+/** How long the partition counts as contested after a lost race, or after another process was seen writing. */
 const CONTESTED_MS = 1_000;
 /** How long another process counts as taking turns after it was last seen writing. */
 const SEEN_MS = 5_000;
 /**
  * Approximate length of a turn in transactions, within limits. With shorter turns, most of the time goes into handing
- * over the wallet. With longer ones, eight processes wait for seconds. A process that knows of no other writes for
+ * over the partition. With longer ones, eight processes wait for seconds. A process that knows of no other writes for
  * longer before it pauses.
  */
 const TURN_TRANSACTIONS = 8;
@@ -19,7 +19,7 @@ const CALM_TURN_MS = { min: 500, max: 1_000 };
 const CALM_PAUSE_TRANSACTIONS = 2;
 const CALM_PAUSE_MS_MAX = 100;
 /**
- * After this many operations, a turn ends as soon as none waits. Before that, the process keeps the wallet for the time
+ * After this many operations, a turn ends as soon as none waits. Before that, the process keeps the partition for the time
  * of some transactions, because a few callers come back by then, and a handover for each would cost more.
  */
 const TURN_OPERATIONS = 12;
@@ -42,16 +42,16 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }, ms
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * How one process shares a wallet with the others that write it. Only speed depends on this: the wallet's ETag decides
+ * How one process shares a partition with the others that write it. Only speed depends on this: the head's ETag decides
  * in any case.
  *
- * An uncontested wallet is written immediately. On a contested one, processes take turns. With each write, a process
+ * An uncontested partition is written immediately. On a contested one, processes take turns. With each write, a process
  * says who it is and for how long it will continue. Meanwhile the others don't write, and gather their operations. When
- * a turn ends, the process whose own last turn is longest ago is next. All processes see the turns in the wallet, so
+ * a turn ends, the process whose own last turn is longest ago is next. All processes see the turns in the head, so
  * all know the order. Times are measured in transactions, because these take longer when storage is busy.
  */
 export class Contest {
-  readonly #readWallet: () => Promise<StoredWallet>;
+  readonly #readHead: () => Promise<Head>;
   readonly #id = randomBytes(6).toString("base64url");
   /** When each other process was last seen writing. */
   readonly #others = new Map<string, number>();
@@ -73,9 +73,9 @@ export class Contest {
   /** Whether the service was overloaded when this process last tried to write. */
   isBusy = false;
 
-  /** `readWallet` reads it again. */
-  constructor(readWallet: () => Promise<StoredWallet>) {
-    this.#readWallet = readWallet;
+  /** `readHead` reads it again. */
+  constructor(readHead: () => Promise<Head>) {
+    this.#readHead = readHead;
   }
 
   get #isContested(): boolean {
@@ -120,7 +120,7 @@ export class Contest {
   }
 
   /**
-   * Waits until this process may write. Returns whether it may write a full batch: while it still claims the wallet,
+   * Waits until this process may write. Returns whether it may write a full batch: while it still claims the partition,
    * losing a race should cost little.
    */
   async untilOurs(): Promise<boolean> {
@@ -139,11 +139,11 @@ export class Contest {
     return !isContested;
   }
 
-  /** Waits until the wallet is free and this process is next, or until the holder seems to have died. */
+  /** Waits until the partition is free and this process is next, or until the holder seems to have died. */
   async #untilFree(): Promise<void> {
     for (let before = "", endsAt = 0; ;) {
       await pause(this.#untilNextLookMs(Math.max(0, endsAt - performance.now())));
-      const { etag, writer } = await this.#readWallet();
+      const { etag, writer } = await this.#readHead();
       const other = writer === null || writer.by === this.#id ? undefined : writer;
       const now = performance.now();
       if (other !== undefined) {
@@ -160,7 +160,7 @@ export class Contest {
   }
 
   /**
-   * Returns the pause before the next check of the wallet. The process that is next checks early, because turns end
+   * Returns the pause before the next check of the head. The process that is next checks early, because turns end
    * early. One that lost races against others at the same point checks later.
    */
   #untilNextLookMs(leftMs: number): number {

@@ -5,16 +5,18 @@ import {
   type TransactionResult,
 } from "../runtime/storage/row.ts";
 import { Batch, claimSize, viewOf } from "./batch.ts";
+import { HEAD_KEY, headWrite } from "./head-row.ts";
 import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from "./pending.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
-import type { PartitionOperation, CorePartition, StoredWallet } from "./operation.ts";
-import { RecentMap } from "../runtime/recent-map.ts";
+import type { Head, PartitionOperation } from "./operation.ts";
+import type { Partition } from "./partition-store.ts";
 import { outsideWork } from "../runtime/telemetry/work-context.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
 /** Enough for the busiest minute of a process. */
 export const TAKEN_KEYS_MAX = 20_000;
-const WALLET_CACHE_MS = 2_000;
+const HEAD_CACHE_MS = 2_000;
 /** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
 const DOUBT_PAUSE_MS_MAX = 500;
@@ -25,37 +27,34 @@ const BUSY_PAUSE_MS_MAX = 350;
 const TRYING_MS_MAX = 8_000;
 
 /**
- * Serialises the writes to one platform's wallet in this process and writes them together. While one transaction is in
- * flight, the next operations gather. An idle wallet is written immediately. Across processes, the wallet's ETag
- * decides. An answer that is lost, late or wrong is never trusted: the rows are read again and the operations decide
- * again. An operation that storage refuses is taken out of the transaction and fails alone.
+ * Serialises the writes to one platform's partition in this process and writes them together. While one transaction is in
+ * flight, the next operations gather. An idle partition is written immediately. Across processes, the head's ETag decides.
+ * An answer that is lost, late or wrong is never trusted: the rows are read again and the operations decide again. An
+ * operation that storage refuses is taken out of the transaction and fails alone.
  */
 export class GroupCommit {
-  readonly #partition: CorePartition;
-  readonly #platformId: string;
+  readonly #partition: Pick<Partition, keyof Partition>;
   readonly #takenKeys: RecentMap<true>;
   readonly #queue: Pending[] = [];
   readonly #byId = new Map<string, Pending>();
-  #running = false;
-  #cached: { readonly stored: StoredWallet; readonly readAt: number } | undefined;
+  #isDraining = false;
+  #cached: { readonly head: Head; readonly readAt: number } | undefined;
   readonly #contest = new Contest(async () => {
     this.#cached = undefined;
-    return await this.#wallet();
+    return await this.#head();
   });
 
   /** `takenKeys`: of rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
   constructor(
-    partition: CorePartition,
-    platformId = "",
+    partition: Pick<Partition, keyof Partition>,
     takenKeys = new RecentMap<true>(TAKEN_KEYS_MAX),
   ) {
     this.#partition = partition;
-    this.#platformId = platformId;
     this.#takenKeys = takenKeys;
   }
 
   #takenKey(rowKey: string): string {
-    return `${this.#platformId}\n${rowKey}`;
+    return `${this.#partition.platformId}\n${rowKey}`;
   }
 
   get idle(): boolean {
@@ -67,62 +66,52 @@ export class GroupCommit {
    * @throws AppError the operation's own refusal, or `service_unavailable` when the outcome stays unknown
    */
   submit<Answer>(operation: PartitionOperation<Answer>): Promise<Answer> {
-    let pending = this.#byId.get(operation.id);
+    const earlier = this.#byId.get(operation.id);
     // Limited, because later requests that join must not delay the first one's answer by their own reads.
-    if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
-      pending = this.#begin(operation);
-    } else {
-      pending.askedAt = performance.now();
+    if (earlier !== undefined && performance.now() - earlier.submittedAt < TRYING_MS_MAX) {
+      earlier.askedAt = performance.now();
+      // Safe: operations with the same id are the same operation, with the same type of answer.
+      return earlier.promise as Promise<Answer>;
     }
-    // Safe: operations with the same id are the same operation, with the same type of answer.
-    return pending.promise as Promise<Answer>;
-  }
-
-  #begin(operation: PartitionOperation<unknown>): Pending {
     const isGuessWrong = operation.rowKeys.some((rowKey) =>
       this.#takenKeys.has(this.#takenKey(rowKey)),
     );
     const pending = newPending(operation, isGuessWrong);
     this.#byId.set(operation.id, pending);
     if (isGuessWrong && isRepeat(pending)) void this.#answerRepeat(pending);
-    else this.#enqueue(pending);
-    return pending;
-  }
-
-  #enqueue(pending: Pending): void {
-    this.#queue.push(pending);
-    // Callers' operations may join those of a worker, whose requests to storage would wait.
-    if (!this.#running) void outsideWork(() => this.#run());
+    else void outsideWork(() => this.#drain([pending]));
+    // Safe as above.
+    return pending.promise as Promise<Answer>;
   }
 
   /**
-   * Answers an operation that was done before without a transaction, so that the wallet's other operations don't wait
-   * for its reads. It has one row, which is conclusive whatever happens to the wallet meanwhile.
+   * Answers an operation that was done before without a transaction, so that the partition's other operations don't
+   * wait for its reads. It has one row, which is conclusive whatever happens to the head meanwhile.
    */
   async #answerRepeat(pending: Pending): Promise<void> {
     const { operation } = pending;
     unread(pending);
     try {
       const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
-      const [stored, ...found] = await Promise.all([
-        this.#partition.readWallet(),
+      const [head, ...found] = await Promise.all([
+        this.#partition.readHead(),
         ...operation.rowKeys.map(read),
       ]);
       const rows = new Map(found);
       const now = this.#partition.now();
-      const view = viewOf(stored, now, (rowKey) => rows.get(rowKey));
+      const view = viewOf(head, now, (rowKey) => rows.get(rowKey));
       const decision = operation.decide(view, pending.tried);
       if (decision.kind === "done")
-        return this.#settle(pending, { kind: "answer", answer: decision.answer });
+        return this.#answer(pending, { kind: "answer", answer: decision.answer });
     } catch {
       // The transaction finds out why.
     }
-    this.#enqueue(pending);
+    void outsideWork(() => this.#drain([pending]));
   }
 
   /** Answers the caller. A later request for the same starts a new operation. */
-  #settle(pending: Pending, outcome: Outcome): void {
-    pending.state = { kind: "settled" };
+  #answer(pending: Pending, outcome: Outcome): void {
+    pending.state = { kind: "answered" };
     const { id } = pending.operation;
     if (this.#byId.get(id) === pending) this.#byId.delete(id);
     if (outcome.kind === "answer") pending.resolve(outcome.answer);
@@ -130,28 +119,34 @@ export class GroupCommit {
   }
 
   #fail(pending: Pending, error: unknown): void {
-    this.#settle(pending, { kind: "failure", error });
+    this.#answer(pending, { kind: "failure", error });
   }
 
-  async #run(): Promise<void> {
-    this.#running = true;
+  /**
+   * Writes the queued operations and these, transaction by transaction, until none is left. Call it outside the work that
+   * asks: callers' operations may join those of a worker, whose requests to storage would wait.
+   */
+  async #drain(more: readonly Pending[]): Promise<void> {
+    this.#queue.push(...more);
+    if (this.#isDraining) return;
+    this.#isDraining = true;
     this.#contest.begin();
     while (this.#queue.length > 0) {
       let members: readonly Pending[] | undefined;
       try {
         const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
         members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : claimSize(this.#queue));
-        await this.#commit(members);
+        await this.#commitBatch(members);
       } catch (error) {
         this.#cached = undefined;
         const open = (members ?? this.#take()).filter((pending) => !this.#queue.includes(pending));
-        if (this.#partition.isBusy?.(error) === true) {
+        if (this.#partition.isBusy(error)) {
           this.#contest.tooMuch();
           this.#queue.unshift(...this.#inTime(open));
         } else for (const pending of open) this.#fail(pending, error);
       }
     }
-    this.#running = false;
+    this.#isDraining = false;
   }
 
   /** Takes the operations of the next transaction from the queue. */
@@ -169,21 +164,21 @@ export class GroupCommit {
     return members;
   }
 
-  async #wallet(): Promise<StoredWallet> {
-    if (this.#cached !== undefined && performance.now() - this.#cached.readAt < WALLET_CACHE_MS)
-      return this.#cached.stored;
+  async #head(): Promise<Head> {
+    if (this.#cached !== undefined && performance.now() - this.#cached.readAt < HEAD_CACHE_MS)
+      return this.#cached.head;
     const readAt = performance.now();
-    const stored = await this.#partition.readWallet();
-    this.#cached = { stored, readAt };
-    return stored;
+    const head = await this.#partition.readHead();
+    this.#cached = { head, readAt };
+    return head;
   }
 
   /** Reads an operation's rows. If that fails, only its caller gets the error. */
-  async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
+  async #load(pending: Pending, { etag }: Head): Promise<void> {
     const { state, operation } = pending;
-    // Rows belong to the version of the wallet under which they were read.
-    const isOfOlderWallet = state.kind === "read" && state.etag !== etag;
-    if (state.kind !== "unread" && !isOfOlderWallet) return;
+    // Rows belong to the version of the head under which they were read.
+    const isOfOlderHead = state.kind === "read" && state.etag !== etag;
+    if (state.kind !== "unread" && !isOfOlderHead) return;
     const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
     try {
       const rows = new Map(await Promise.all(operation.rowKeys.map(read)));
@@ -193,60 +188,56 @@ export class GroupCommit {
     }
   }
 
-  async #commit(members: readonly Pending[]): Promise<void> {
-    const isWalletOld = ({ state }: Pending) => state.kind === "unread" && state.isWalletOld;
-    if (members.some(isWalletOld)) this.#cached = undefined;
-    const stored = await this.#wallet();
-    // After the wallet, not in parallel: a transaction under its version is then decided on rows of that version.
-    await Promise.all(members.map((pending) => this.#load(pending, stored)));
-    const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
+  /** Decides the operations and writes them. Those whose changes are not applied are queued again, or answered. */
+  async #commitBatch(members: readonly Pending[]): Promise<void> {
+    const isHeadOld = ({ state }: Pending) => state.kind === "unread" && state.isHeadOld;
+    if (members.some(isHeadOld)) this.#cached = undefined;
+    const head = await this.#head();
+    // After the head, not in parallel: a transaction under its version is then decided on rows of that version.
+    await Promise.all(members.map((pending) => this.#load(pending, head)));
+    const batch = new Batch(head, this.#cached?.readAt ?? 0, () => this.#partition.now());
     this.#queue.unshift(...batch.decideAll(members));
     for (const { pending, error } of batch.unfit) this.#fail(pending, error);
     if (batch.isTorn) return this.#doubt(batch);
-    if (batch.writers.length > 0 && !(await this.#write(batch))) return;
-    for (const pending of batch.members) this.#finish(batch, pending);
-  }
-
-  /** Reports whether the batch's changes were applied. If not, its operations wait for another try, or are settled. */
-  async #write(batch: Batch): Promise<boolean> {
-    const { stored } = batch;
-    const startedAt = performance.now();
-    const writer = this.#contest.lease(batch.writers.length, this.#queue.length);
-    const { wallet, writes: ownWrites } = this.#partition.walletWrites(
-      stored,
-      { wallet: batch.wallet, writer },
-      batch.entries,
-    );
-    const writes = [...ownWrites, ...batch.overlay.writes()];
-    let result: TransactionResult;
-    try {
-      result = await this.#partition.transact(writes);
-    } catch (error) {
-      this.#divide(batch, writes, error);
-      return false;
-    }
-    this.#partition.onBatch?.(batch.writers.length, result.kind);
-    switch (result.kind) {
-      case "applied": {
-        this.#contest.won(performance.now() - startedAt);
-        const etag = result.etags.get("W");
-        const readAt = startedAt;
-        this.#cached =
-          etag === undefined ? etag : { stored: { ...stored, wallet, writer, etag }, readAt };
-        this.#remember(batch.writers);
-        return true;
+    if (batch.writers.length > 0) {
+      const { accessVersion, writers } = batch;
+      const startedAt = performance.now();
+      const writer = this.#contest.lease(writers.length, this.#queue.length);
+      batch.overlay.add(this.#partition.alongside(head.rows, batch.view));
+      const writes = [headWrite(head, { accessVersion, writer }), ...batch.overlay.writes()];
+      let result: TransactionResult;
+      try {
+        result = await this.#partition.transact(writes);
+      } catch (error) {
+        return this.#divide(batch, writes, error);
       }
-      case "in_doubt":
+      this.#partition.onBatch(writers.length, result.kind);
+      if (result.kind === "in_doubt") {
         if (result.isBusy === true) this.#contest.tooMuch();
-        for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
-        await this.#doubt(batch);
-        return false;
-      case "refused": {
-        const outdated = batch.ownersOf(writes, result.at);
-        if (outdated.length === 0) await this.#lose(batch);
-        else this.#leaveOut(batch, outdated);
-        return false;
+        for (const pending of writers) pending.doubtedEtag = head.etag;
+        return this.#doubt(batch);
       }
+      if (result.kind === "refused") {
+        const outdated = batch.ownersOf(writes, result.at);
+        return outdated.length === 0 ? this.#lose(batch) : this.#leaveOut(batch, outdated);
+      }
+      this.#contest.won(performance.now() - startedAt);
+      const etag = result.etags.get(HEAD_KEY);
+      const rows = batch.headRows(result.etags);
+      this.#cached =
+        etag === undefined
+          ? etag
+          : { head: { accessVersion, writer, etag, rows }, readAt: startedAt };
+      this.#remember(writers);
+    }
+    for (const pending of batch.members) {
+      const { state } = pending;
+      if (state.kind !== "decided") continue;
+      // Another request for the same may have arrived during the transaction.
+      if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
+        pending.state = { kind: "unread", isHeadOld: true };
+        this.#queue.push(pending);
+      } else this.#answer(pending, state.outcome);
     }
   }
 
@@ -257,11 +248,11 @@ export class GroupCommit {
         if (stored === undefined) this.#takenKeys.set(this.#takenKey(rowKey), true);
   }
 
-  /** Retries the batch after another process wrote the wallet first. */
+  /** Retries the batch after another process wrote the partition first. */
   async #lose({ members }: Batch): Promise<void> {
     this.#cached = undefined;
     this.#contest.lost();
-    // A caller's rows are written under their own condition. Rows that were read belong to the wallet's old version.
+    // A caller's rows are written under their own condition. Rows that were read belong to the head's old version.
     for (const pending of members) if (!goBack(pending, "known")) unread(pending);
     const rest = this.#inTime(members);
     if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
@@ -297,16 +288,6 @@ export class GroupCommit {
     }
     for (const pending of suspects) pending.joins = "alone";
     this.#queue.unshift(...others, ...suspects);
-  }
-
-  #finish(batch: Batch, pending: Pending): void {
-    const { state } = pending;
-    if (state.kind !== "decided") return;
-    // Another request for the same may have arrived during the transaction.
-    if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
-      pending.state = { kind: "unread", isWalletOld: true };
-      this.#queue.push(pending);
-    } else this.#settle(pending, state.outcome);
   }
 
   /** Reads all rows and decides again. After a while, it answers with an error that is safe to repeat. */

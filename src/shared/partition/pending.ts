@@ -6,33 +6,33 @@ import type { PartitionOperation, Tried } from "./operation.ts";
  *
  *   (submitted)  with rows that its caller has read            known
  *   (submitted)  without, or this process knows better         unread
- *   unread       known to be a repeat, checked first: it    settled: answer
+ *   unread       known to be a repeat, checked first: it    answered: answer
  *                was done before
- *   unread       its rows are read, after the wallet           read
- *   unread       its rows can't be read                        settled: the error
- *   read         the wallet has another version by now         unread
+ *   unread       its rows are read, after the head             read
+ *   unread       its rows can't be read                        answered: the error
+ *   read         the head has another version by now           unread
  *   known, read  writes, is done                               decided
- *   known        refuses or throws: its rows may be older      unread, wallet old
+ *   known        refuses or throws: its rows may be older      unread, head old
  *   read         throws                                        decided
- *   read         refuses, and was asked since the wallet was   unread, wallet old
+ *   read         refuses, and was asked since the head was read unread, head old
  *   read         refuses on what was read since it was asked   decided
  *   known        the transaction is full                       known
  *   read         the transaction is full                       unread
- *   known, read  too large for a transaction of its own        settled: the error
- *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
- *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
- *   decided      another process wrote the wallet first        known as before, or unread
+ *   known, read  too large for a transaction of its own        answered: the error
+ *   decided      the transaction is applied, or not needed     answered: answer, refusal or error
+ *   decided      the same, a refusal, asked for meanwhile      unread, head old
+ *   decided      another process wrote the head first          known as before, or unread
  *   decided      a row of its own was another one              unread, in a later batch, or
  *                                                              aside as a repeat
  *   decided      a row of another operation was another one    as before it was decided
  *   decided      the transaction is in doubt                   known as before, or unread
- *   decided      a decision threw; wallet and rows may be   unread
+ *   decided      a decision threw; head and rows may be        unread
  *                from different moments
- *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
+ *   decided      the same 12 times, or 8 s of any of these     answered: `service_unavailable`
  *   decided      storage never takes the transaction           as before it was decided, alone
- *   decided      the same, and it was alone                    settled: the error
+ *   decided      the same, and it was alone                    answered: the error
  *
- * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
+ * `head old`: the cached head is dropped before the next transaction. A refusal while a write in doubt may still be
  * applied is answered as `service_unavailable`.
  */
 
@@ -45,7 +45,7 @@ export type Outcome =
   /** The decision threw, because of a torn read or a defect. */
   | { readonly kind: "failure"; readonly error: unknown };
 
-/** The rows on which an operation can be decided. `etag` is the version of the wallet under which they were read. */
+/** The rows on which an operation can be decided. `etag` is the version of the head under which they were read. */
 export type Readable =
   | { readonly kind: "known"; readonly rows: Rows }
   | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
@@ -53,9 +53,9 @@ export type Readable =
 /** The state of an operation. The table above has the transitions. */
 type State =
   | Readable
-  | { readonly kind: "unread"; readonly isWalletOld: boolean }
+  | { readonly kind: "unread"; readonly isHeadOld: boolean }
   | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
-  | { readonly kind: "settled" };
+  | { readonly kind: "answered" };
 
 /** An operation that waits for its answer. */
 export interface Pending {
@@ -75,7 +75,7 @@ export interface Pending {
   triedAt: number | undefined;
   /** Number of its batches with an unknown outcome or torn reads. */
   doubts: number;
-  /** The version of the wallet that a write of unknown outcome was conditional on. */
+  /** The version of the head that a write of unknown outcome was conditional on. */
   doubtedEtag: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export function newPending(operation: PartitionOperation<unknown>, isGuessWrong:
     ...Promise.withResolvers<unknown>(),
     state:
       known === undefined || isGuessWrong
-        ? { kind: "unread", isWalletOld: false }
+        ? { kind: "unread", isHeadOld: false }
         : { kind: "known", rows: known },
     joins: "any",
     tried: undefined,
@@ -100,7 +100,7 @@ export function newPending(operation: PartitionOperation<unknown>, isGuessWrong:
 }
 
 export function unread(pending: Pending): void {
-  pending.state = { kind: "unread", isWalletOld: false };
+  pending.state = { kind: "unread", isHeadOld: false };
 }
 
 /** Reports whether the operation would create the one row that it reads, so that only this row decides. */

@@ -1,9 +1,10 @@
 import type { Audit } from "../audit/audit.ts";
-import type { LedgerDeps, chargeTogether } from "../ledger/ledger.ts";
+import type { chargeTogether } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";
 import type { Verb } from "../runtime/bound.ts";
+import type { AppError } from "../runtime/errors.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
@@ -21,8 +22,9 @@ export interface PublishingDeps {
   readonly cursors: Cursors;
   readonly wakes: Wakes;
   readonly ledger: {
-    readonly partitions: LedgerDeps["partitions"];
     readonly chargeTogether: Verb<typeof chargeTogether>;
+    /** Reports once a day that the daily budget refused something. */
+    readonly noteRefusal: (platformId: string, refusal: Pick<AppError, "code">) => Promise<void>;
   };
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;

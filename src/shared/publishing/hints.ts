@@ -1,4 +1,4 @@
-import { secondsUntil } from "../partition/partition.ts";
+import { secondsUntil } from "../ledger/ledger.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
 import { hintEvents } from "../webhooks/webhooks.ts";

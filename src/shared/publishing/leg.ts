@@ -10,7 +10,7 @@ import {
   newCall,
 } from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
-import { type Operation, priceOf, utcDay } from "../partition/partition.ts";
+import { type Operation, priceOf, utcDay } from "../ledger/ledger.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../runtime/secrets.ts";

@@ -1,4 +1,5 @@
-import { type PartitionView, paced } from "../partition/partition.ts";
+import type { PartitionView } from "../partition/partition.ts";
+import { paced, walletOf } from "../ledger/ledger.ts";
 import { invariant } from "../runtime/errors.ts";
 import { calledLegs, startedLegs } from "./hints.ts";
 import { startingAt, type Leg } from "./leg.ts";
@@ -20,9 +21,10 @@ interface PacedLegs {
 export function withPace(
   before: readonly Leg[],
   after: readonly Leg[],
-  { wallet, now }: PartitionView,
+  view: PartitionView,
   pace: Pace | undefined,
 ): PacedLegs {
+  const { now } = view;
   const begun = startedLegs(before, after);
   const checkAfter = (ms: number, { workCheckSeconds }: Pace) =>
     new Date(ms + workCheckSeconds * 1000).toISOString();
@@ -31,7 +33,7 @@ export function withPace(
     return { legs: after, ...(isCalled && { nextCheckAt: checkAfter(now.getTime(), pace) }) };
   }
   invariant(pace !== undefined, "legs begin at no pace");
-  const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
+  const { paceUntil, startAt } = paced(walletOf(view), begun.length, now, pace.legsPerSecond);
   const legs = after.map((leg) => (begun.includes(leg) ? startingAt(leg, startAt) : leg));
   const startMs = startAt === null ? now.getTime() : Date.parse(startAt);
   return { legs, paceUntil, nextCheckAt: checkAfter(startMs, pace) };

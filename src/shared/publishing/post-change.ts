@@ -3,6 +3,7 @@ import type {
   PartitionOperation,
   PartitionView,
 } from "../partition/partition.ts";
+import { type Movement, walletWrites } from "../ledger/ledger.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
@@ -33,19 +34,23 @@ export interface CurrentPost {
   readonly hasWork: boolean;
 }
 
-type Write<Answer> = Extract<PartitionDecision<Answer>, { readonly kind: "write" }>;
 type NoWrite<Answer> = Exclude<PartitionDecision<Answer>, { readonly kind: "write" }>;
 
 /** What a verb decides: what the post becomes, and the movements of tokens. */
 export type PostDecision<Answer> =
-  | (Pick<Write<Answer>, "movements" | "answer"> & {
+  | {
       readonly kind: "change";
       readonly after: PostWithLegs;
-    })
+      readonly movements?: readonly Movement[];
+      readonly answer: Answer;
+    }
   | NoWrite<Answer>;
 
-/** The rows of a change, the platform's pace after it, and the hints to send after it. */
-type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly hints: HintsToSend };
+/** The rows of a change, and the hints to send after it. */
+interface PostWrite {
+  readonly writes: readonly RowWrite[];
+  readonly hints: HintsToSend;
+}
 
 /** The answer of a change, with the hints to send after it. There are none when another operation made the change. */
 interface Committed<Answer> {
@@ -144,24 +149,32 @@ function workWrites(
   return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
 }
 
-/** Returns what a change of a post writes (its row, legs, work row and events) and the hints to send after it. */
+/**
+ * Returns what a change of a post writes (its row, legs, work row, events, and the wallet with its entries) and the hints
+ * to send after it.
+ */
 export function postWrite(
   before: CurrentPost | undefined,
   after: PostWithLegs,
   view: PartitionView,
-  pace?: Pace,
+  {
+    pace,
+    movements = [],
+  }: {
+    readonly pace?: Pace | undefined;
+    readonly movements?: readonly Movement[] | undefined;
+  },
 ): PostWrite {
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
-  const { nextCheckAt, ...begun } = withPace(known?.legs ?? [], after.legs, view, pace);
-  const { legs, ...wallet } = begun;
+  const { nextCheckAt, legs, ...paced } = withPace(known?.legs ?? [], after.legs, view, pace);
   const { post, writes: events } = withEvents(known, { post: after.post, legs }, view.now);
   return {
-    ...wallet,
     writes: [
       rowWrite(before, post),
       ...legWrites(before, { post, legs }),
       ...workWrites(before, { post, legs }, nextCheckAt),
       ...events,
+      ...walletWrites(view, { movements, ...paced }),
     ],
     hints: hintsAfter(known, { post, legs }, events.length),
   };
@@ -200,10 +213,10 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
       const { answer } = decision;
       if (decision.kind === "done")
         return { ...decision, answer: { answer, hints: tried?.answer.hints ?? NO_HINTS } };
-      const { hints, ...write } = postWrite(current, decision.after, view, pace);
+      const { after, movements } = decision;
+      const { hints, writes } = postWrite(current, after, view, { pace, movements });
       invariant(hints.dueAt === null || hints.dueAt === dueAt, "a post is due without a row");
-      const { movements } = decision;
-      return { kind: "write", movements, ...write, answer: { answer, hints } };
+      return { kind: "write", writes, answer: { answer, hints } };
     },
   };
 }
@@ -219,14 +232,14 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wakes, clock, ledger } = services;
+  const { wakes, clock, stores } = services;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const { answer, hints } = await ledger.partitions.commit(ref.platformId, operation);
+  const { answer, hints } = await stores.partitions.commit(ref.platformId, operation);
   await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

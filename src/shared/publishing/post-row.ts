@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
-import type { Operation } from "../partition/partition.ts";
+import type { Operation } from "../ledger/ledger.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { shape } from "../runtime/shape.ts";
 import {

@@ -1,5 +1,6 @@
 import { HintQueue, type MessageQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
+import type { Partitions } from "../partition/partition.ts";
 import { AccountQueueStore } from "./accounts/account-queue-store.ts";
 import { AccountStore } from "./accounts/account-store.ts";
 import { IdempotencyStore } from "./idempotency-store.ts";
@@ -10,8 +11,13 @@ import { TimelineStore } from "./timeline-store.ts";
 export type PublishingStores = ReturnType<typeof createPublishingStores>;
 
 /** Creates the stores of posts and network accounts, and the queue of posts to publish. */
-export function createPublishingStores({ core, accounts, timeline }: Tables, queue: MessageQueue) {
+export function createPublishingStores(
+  { core, accounts, timeline }: Tables,
+  queue: MessageQueue,
+  partitions: Partitions,
+) {
   return {
+    partitions,
     posts: new PostStore(core),
     idempotency: new IdempotencyStore(core),
     timeline: new TimelineStore(timeline),

@@ -1,10 +1,10 @@
 import type { Audit } from "../audit/audit.ts";
-import type { creditWallet } from "../ledger/ledger.ts";
+import type { creditWallet, Wallet } from "../ledger/ledger.ts";
 import type { DeviceTokens } from "../callers/device-tokens.ts";
 import type { Sessions } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
 import type { connectionsOf } from "../connections/connections.ts";
-import type { Wallet } from "../partition/partition.ts";
+
 import type { Limits } from "../limits/limits.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { Verb } from "../runtime/bound.ts";

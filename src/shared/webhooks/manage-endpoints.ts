@@ -1,5 +1,5 @@
-import type { Debit } from "../ledger/ledger.ts";
-import { priceOf } from "../partition/partition.ts";
+import { type Debit, priceOf } from "../ledger/ledger.ts";
+
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
 import { AppError, notFound } from "../runtime/errors.ts";

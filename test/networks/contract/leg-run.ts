@@ -162,7 +162,8 @@ export async function runLeg(
 ): Promise<LegRun> {
   const publisher = as ?? (await world.publisher(form.as));
   const text = unique(`Contract ${form.words ?? ""}`);
-  const wallet = () => world.relay.services.ledger.partitions.read(publisher.owner.platformId);
+  const wallet = () =>
+    world.relay.services.ledger.stores.ledger.readWallet(publisher.owner.platformId);
   const before = await wallet();
   const accepted = await withTrouble(world, trouble, async () => {
     const answered = dataOf(await submit(world, publisher, text, form));

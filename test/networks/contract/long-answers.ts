@@ -3,7 +3,7 @@ import { createNetworkTools } from "../../../src/shared/connections/network-tool
 import { aProfile } from "../../setup/factories.ts";
 import { IS_LONG } from "../../setup/long-check.ts";
 import { allow, signIn } from "../../setup/sign-in.ts";
-import { priceOf } from "../../../src/shared/partition/partition.ts";
+import { priceOf } from "../../../src/shared/ledger/ledger.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { Answer } from "../../setup/relay.ts";
 import type { NetworkContract } from "./contracts.ts";

@@ -37,7 +37,7 @@ export async function checkedWrite<Made>(
     platformId,
     // No version was read before the rows of a key that this process had not seen.
     version: rows.platformId === undefined ? undefined : rows.accessVersion,
-    readVersion: () => services.ledger.partitions.readAccessVersion(platformId),
+    readVersion: () => services.access.partitions.readAccessVersion(platformId),
     async resolve() {
       try {
         const fresh = { ...request, rows: storedRows(services.tenants) };

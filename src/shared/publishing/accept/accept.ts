@@ -1,4 +1,5 @@
-import { type Movement, OutdatedAccess, priceOf, refusal } from "../../partition/partition.ts";
+import { OutdatedAccess } from "../../partition/partition.ts";
+import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { newDueTime, NO_HINTS } from "../hints.ts";
 import {
@@ -79,18 +80,17 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted>
         const hints = tried?.answer.hints ?? NO_HINTS;
         return { kind: "done", answer: { answer: earlier, hints } };
       }
-      if (accessVersion === "" || accessVersion !== view.wallet.accessVersion)
+      if (accessVersion === "" || accessVersion !== view.accessVersion)
         return { kind: "refuse", error: new OutdatedAccess() };
       if (earlier !== undefined)
         return { kind: "done", answer: { answer: earlier, hints: NO_HINTS } };
-      const error = refusal(view.wallet, movement.tokens, view.now);
+      const error = refusal(walletOf(view), movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
       const key = toAcceptedRow(rowKey, accepted, post.createdAt);
-      const { writes, hints, ...change } = postWrite(undefined, found, view, pace);
+      const movements = [movement];
+      const { writes, hints } = postWrite(undefined, found, view, { pace, movements });
       return {
         kind: "write",
-        ...change,
-        movements: [movement],
         writes: [{ kind: "create", row: key }, ...writes],
         answer: { answer: accepted, hints },
       };

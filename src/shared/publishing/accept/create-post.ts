@@ -59,7 +59,7 @@ async function replay(
   const [found] = await Promise.all([
     findPostOf(services.stores.posts, scope, accepted.postId),
     // No transaction has compared it.
-    scope.areCached && requireSameVersion(services.ledger.partitions, scope),
+    scope.areCached && requireSameVersion(services.stores.partitions, scope),
   ]);
   return {
     post: await viewPost(services, scope, found),

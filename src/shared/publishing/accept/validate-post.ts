@@ -1,4 +1,4 @@
-import { estimateTokens, priceOf } from "../../partition/partition.ts";
+import { estimateTokens, priceOf } from "../../ledger/ledger.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";

@@ -1,5 +1,5 @@
 import { recordUse } from "../../connections/connections.ts";
-import type { Movement } from "../../partition/partition.ts";
+import type { Movement } from "../../ledger/ledger.ts";
 import { wordsOf } from "../../networks/contract/media-check.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";

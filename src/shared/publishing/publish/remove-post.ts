@@ -146,7 +146,7 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
       const begun = before.filter((leg) => kindOf(leg) === "yes").map(({ network }) => network);
       if (legs.every((leg, index) => leg === before[index])) return { kind: "done", answer: [] };
       const post = touched(current.post, now);
-      return { kind: "change", movements: [], after: { post, legs }, answer: begun };
+      return { kind: "change", after: { post, legs }, answer: begun };
     },
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Movement, priceOf, refusal } from "../../partition/partition.ts";
+import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
@@ -63,9 +63,10 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
     id: `retry|${round}`,
     known: found.post,
     pace,
-    decide(current, { now, wallet }): PostDecision<readonly NetworkName[]> {
+    decide(current, view): PostDecision<readonly NetworkName[]> {
       if (current === undefined || !hasStarted(current.post))
         return { kind: "refuse", error: nothingToRetry() };
+      const { now } = view;
       const before = current.legs.map(({ leg }) => leg);
       const own = before.filter((leg) => leg.round === round);
       if (own.length > 0) return { kind: "done", answer: networksOf(own) };
@@ -74,7 +75,7 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
         return { kind: "refuse", error: nothingToRetry() };
       if (chosen.some(isBeingRemoved)) return { kind: "refuse", error: beingRemoved(current.post) };
       const movement = movementOf(scope, current.post, chosen);
-      const error = refusal(wallet, movement.tokens, now);
+      const error = refusal(walletOf(view), movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));
       return {

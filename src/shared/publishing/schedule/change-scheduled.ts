@@ -79,7 +79,7 @@ function changeOperation(
         const message = "The post was changed by another request. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
-      return { kind: "change", movements: [], after, answer: undefined };
+      return { kind: "change", after, answer: undefined };
     },
   });
 }

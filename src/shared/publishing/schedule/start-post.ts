@@ -1,5 +1,6 @@
 import { connectionsOf } from "../../connections/connections.ts";
-import { type PartitionView, refusal } from "../../partition/partition.ts";
+import type { PartitionView } from "../../partition/partition.ts";
+import { refusal, walletOf } from "../../ledger/ledger.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";
@@ -82,7 +83,7 @@ function startedLegs(
   const after = open((leg) => started(leg, checkOf(leg), view.now));
   const begun = after.filter(({ reservation }) => reservation.state === "open");
   const tokens = begun.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
+  const unpaid = tokens === 0 ? undefined : refusal(walletOf(view), tokens, view.now);
   if (unpaid !== undefined)
     return { ...none({ status: "failed", code: "insufficient_tokens" }), unpaid };
   return { legs: after, networks: begun.map(({ network }) => network), tokens };
@@ -141,7 +142,7 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
   const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.ledger.partitions.noteRefusal(post.platformId, outcome.unpaid);
+    await services.ledger.noteRefusal(post.platformId, outcome.unpaid);
   const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
   services.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post started", { networks: outcome.networks, latenessMs });

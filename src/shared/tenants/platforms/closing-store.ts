@@ -1,4 +1,5 @@
-import { accessOperation, type Commit, markerKey, markerRow } from "../../partition/partition.ts";
+import { accessOperation, type Commit } from "../../partition/partition.ts";
+import { markerKey, markerRow } from "../../ledger/ledger.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Platform } from "../platform.ts";

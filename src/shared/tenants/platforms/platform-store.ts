@@ -2,9 +2,10 @@ import {
   accessOperation,
   type Commit,
   type Counts,
+  isHeadRow,
   readCounts,
-  WALLET_KEY,
 } from "../../partition/partition.ts";
+import { walletOf } from "../../ledger/ledger.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -28,10 +29,10 @@ const INDEX_TIME_LENGTH = "0000000000000000|".length;
 export const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
-/** Maximum rows of a platform that holds nothing: itself, its wallet, its user and the mails to that user. */
+/** Maximum rows of a platform that holds nothing: itself, its head and wallet, its user and the mails to that user. */
 const ROWS_OF_EMPTY_MAX = 40;
 const isOfEmptyPlatform = (rowKey: string) =>
-  rowKey === PLATFORM_ROW_KEY || rowKey === WALLET_KEY || rowKey.startsWith("M|");
+  rowKey === PLATFORM_ROW_KEY || isHeadRow(rowKey) || rowKey.startsWith("M|");
 
 export function toPlatform(id: string, row: Row): Platform {
   const { name, createdAt, updatedAt } = platformRow.decode(row);
@@ -138,14 +139,14 @@ export class PlatformStore {
     const isEmpty = others.length === 0 && rowKeys.length <= ROWS_OF_EMPTY_MAX;
     const outcome = await this.#commit<"kept" | "user" | "platform">(
       platformId,
-      accessOperation([key, PLATFORM_ROW_KEY], ({ row, wallet }, tried) => {
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
         const [user, platform] = [row(key), row(PLATFORM_ROW_KEY)];
         if (user === undefined || platform === undefined) return tried ?? { answer: "user" };
         const { emailVerified, role } = userRow.decode(user.row);
         if (emailVerified) return { answer: "kept" };
         const removed = { kind: "delete", rowKey: key } as const;
         const isLast = platformRow.decode(platform.row).users < 2;
-        if (isLast && isEmpty && wallet.balance === 0) {
+        if (isLast && isEmpty && walletOf({ row }).balance === 0) {
           const whole = [removed, { kind: "delete", rowKey: PLATFORM_ROW_KEY } as const];
           return { answer: "platform", writes: whole, raises: true };
         }

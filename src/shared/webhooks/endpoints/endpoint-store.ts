@@ -5,7 +5,7 @@ import {
   countWrite,
   toCounts,
 } from "../../partition/partition.ts";
-import { type Debit, debitOf } from "../../ledger/ledger.ts";
+import { type Debit, debitWrites } from "../../ledger/ledger.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -97,14 +97,15 @@ export class EndpointStore {
       platformId,
       accessOperation([key, counts], (view) => {
         if (view.row(key) !== undefined) return { answer: true };
-        const movements = [debitOf(price, view)];
+        const debit = debitWrites(price, view);
         const counted = view.row(counts);
         if (toCounts(counted).webhooks >= ENDPOINTS_MAX) return { answer: false };
         const writes = [
           { kind: "create", row: created } as const,
           countWrite(applicationId, counted, "webhooks", 1),
+          ...debit,
         ];
-        return { answer: true, movements, writes, raises: false };
+        return { answer: true, writes, raises: false };
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { array, assert, integer, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EMPTY_WALLET } from "../../src/shared/partition/wallet.ts";
-import { paced, secondsUntil, type Wallet } from "../../src/shared/partition/partition.ts";
+import { EMPTY_WALLET } from "../../src/shared/ledger/wallet.ts";
+import { paced, secondsUntil, type Wallet } from "../../src/shared/ledger/ledger.ts";
 
 const START = Date.parse("2030-01-31T10:00:00.000Z");
 const at = (ms: number) => new Date(START + ms);

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
@@ -12,17 +11,21 @@ import {
   text,
   textOrNull,
 } from "../runtime/storage/codec.ts";
-import type { WriterLease } from "./operation.ts";
 import type { Operation } from "./rate-card.ts";
-import { inverted } from "../runtime/ids.ts";
+import { HEAD_KEY, type PartitionView } from "../partition/partition.ts";
+import { inverted, newId } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { shape } from "../runtime/shape.ts";
-import type { Row } from "../runtime/storage/row.ts";
-import type { LedgerEntry } from "./wallet.ts";
+import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import {
+  applyChange,
+  EMPTY_WALLET,
+  type LedgerEntry,
+  type Wallet,
+  type WalletChange,
+} from "./wallet.ts";
 
-const writerForm = shape((): z.ZodType<WriterLease> =>
-  z.looseObject({ by: z.string(), forMs: z.number() }),
-);
+/** Key of a wallet. The row is read and cached with the head of its partition, since most operations need both. */
+export const WALLET_KEY = `${HEAD_KEY}W`;
 
 export const walletRow = rowCodec("wallet", {
   balance: integer(),
@@ -34,9 +37,6 @@ export const walletRow = rowCodec("wallet", {
   daySpent: integer(),
   paceUntil: textOrNull(),
   lowAt: textOrNull(),
-  // "" until it is first raised. An empty version matches nothing.
-  accessVersion: text(),
-  writer: jsonOrNull(writerForm),
 });
 
 export const ledgerRow = rowCodec("ledger entry", {
@@ -73,6 +73,44 @@ export function entryKey(sequence: number): string {
 export function toEntry(row: Row, reader?: Reader): StoredEntry {
   const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row, reader);
   return { ...entry, actor: { kind, id } };
+}
+
+/** Decodes a wallet, which is empty for a platform that never had tokens. @throws DamagedRow */
+export function toWallet(stored: StoredRow | undefined): Wallet {
+  return stored === undefined ? EMPTY_WALLET : walletRow.decode(stored.row);
+}
+
+/** Returns the wallet that an operation sees. @throws DamagedRow */
+export function walletOf({ row }: Pick<PartitionView, "row">): Wallet {
+  return toWallet(row(WALLET_KEY));
+}
+
+/**
+ * Returns the writes of a change of the wallet: its row and the new ledger entries. They belong into the transaction of
+ * what the tokens are for. A change of nothing has none, and doesn't need the wallet.
+ * @throws DamagedRow
+ * @throws Error as `applyChange` does
+ */
+export function walletWrites(
+  { row, now }: Pick<PartitionView, "row" | "now">,
+  change: WalletChange,
+): RowWrite[] {
+  const { movements = [], dailyBudget, paceUntil } = change;
+  const moves = movements.some(({ tokens }) => tokens !== 0);
+  if (!moves && dailyBudget === undefined && paceUntil === undefined) return [];
+  const stored = row(WALLET_KEY);
+  const { wallet, entries } = applyChange(toWallet(stored), change, now);
+  const changed = { ...walletRow.encode(wallet), rowKey: WALLET_KEY };
+  return [
+    stored === undefined
+      ? { kind: "create", row: changed }
+      : { kind: "merge", row: changed, etag: stored.etag },
+    ...entries.map(({ actor, ...entry }): RowWrite => {
+      const id = newId("ledgerEntry", new Date(entry.createdAt));
+      const columns = ledgerRow.encode({ ...entry, id, actorKind: actor.kind, actorId: actor.id });
+      return { kind: "create", row: { ...columns, rowKey: entryKey(entry.sequence) } };
+    }),
+  ];
 }
 
 export const MARKER_ROWS = "O|";

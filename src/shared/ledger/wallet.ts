@@ -24,11 +24,6 @@ export interface Wallet {
   readonly paceUntil: string | null;
   /** When a fall below the mark was last reported, or null when tokens were added since. */
   readonly lowAt: string | null;
-  /**
-   * Changes at random with each change of what may be published or of who may ask, and is "" before the first one. Rows
-   * that were read after it are up to date as long as the wallet has it. `access-version.ts` says more.
-   */
-  readonly accessVersion: string;
 }
 
 export const EMPTY_WALLET: Wallet = {
@@ -41,7 +36,6 @@ export const EMPTY_WALLET: Wallet = {
   daySpent: 0,
   paceUntil: null,
   lowAt: null,
-  accessVersion: "",
 };
 
 /** Keeps every number of a row within Int32. */
@@ -200,11 +194,10 @@ function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wall
 
 /** The effect of one decision on a wallet. */
 export interface WalletChange {
-  readonly movements: readonly Movement[];
+  readonly movements?: readonly Movement[];
   readonly dailyBudget?: number | null;
   /** The pace of the platform's legs after this. */
   readonly paceUntil?: string;
-  readonly accessVersion?: string;
 }
 
 /** Returns the wallet after a change, and its ledger entries. @throws Error as `applyMovement` does */
@@ -213,8 +206,7 @@ export function applyChange(
   change: WalletChange,
   now: Date,
 ): { readonly wallet: Wallet; readonly entries: LedgerEntry[] } {
-  const { movements, dailyBudget } = change;
-  const { paceUntil = wallet.paceUntil, accessVersion = wallet.accessVersion } = change;
+  const { movements = [], dailyBudget, paceUntil = wallet.paceUntil } = change;
   const entries: LedgerEntry[] = [];
   let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
   for (const movement of movements) {
@@ -224,7 +216,7 @@ export function applyChange(
     next = applied.wallet;
     entries.push(applied.entry);
   }
-  return { wallet: { ...next, paceUntil, accessVersion }, entries };
+  return { wallet: { ...next, paceUntil }, entries };
 }
 
 /** Returns the balance, the reserved tokens, and the rest of today's budget. */

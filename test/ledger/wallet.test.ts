@@ -4,19 +4,17 @@ import {
   applyChange,
   applyMovement,
   available,
+  canCredit,
   EMPTY_WALLET,
   type EntryType,
   type LedgerEntry,
-} from "../../src/shared/partition/wallet.ts";
-import {
-  canCredit,
   type Movement,
   nextUtcDay,
   refusal,
   spentToday,
   utcDay,
   type Wallet,
-} from "../../src/shared/partition/partition.ts";
+} from "../../src/shared/ledger/wallet.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const START = Date.parse("2030-01-31T20:00:00.000Z");
