@@ -30,7 +30,7 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
   },
   permission_missing: { status: 403, message: "This action is outside the authorized scopes" },
   account_restricted: { status: 403, message: "Your login is currently disabled" },
-  content_rejected: { status: 403, message: "This action is not allowed" },
+  content_rejected: { status: 422, message: "[KeywordPolicy] Matches with rejected keyword" },
   text_too_long: {
     status: 422,
     message: "Validation failed: Text character limit of 500 exceeded",

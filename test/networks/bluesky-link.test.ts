@@ -524,6 +524,24 @@ describe("Bluesky credentials", () => {
     expect(await bluesky.freshen(outcome.credentials, PDS, tools)).toEqual({ kind: "usable" });
   });
 
+  test("a token that is refused as the one before it was is not renewed again", async () => {
+    const tools = scriptedTools({
+      http: {
+        [PUT]: answer(400, { error: "InvalidToken", message: "Token could not be verified" }),
+        [REFRESH]: [answer(200, renewed)],
+      },
+    });
+    const ready = leg({}, { remote: { ...leg().remote, record: { text: "Hello" } } });
+    expect(await bluesky.calls.publish.perform(ready, tools)).toMatchObject({ kind: "try_later" });
+    const outcome = await bluesky.freshen(credentials, PDS, tools);
+    if (outcome.kind !== "refreshed") throw new Error("not renewed");
+    const again = { ...ready, credentials: outcome.credentials };
+    expect(await bluesky.calls.publish.perform(again, tools)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth", networkCode: "InvalidToken" },
+    });
+  });
+
   test("ask for a reconnect when the session ended with the token", async () => {
     const tools = scriptedTools({
       http: {

@@ -132,6 +132,8 @@ describe.each([
   });
 });
 
+const CLOSED = { error: "uploads_disabled", message: "Uploading is disabled at the moment" };
+
 const AUDIENCE =
   'invalid token: invalid token audience "did:web:new.example", should be the user\'s PDS DID "did:web:old.example"';
 
@@ -187,6 +189,33 @@ describe("a video that the service does not make playable", () => {
       expect(shownVideo()).toMatchObject([{ kind: "video" }]);
     },
   );
+
+  test.each([
+    ["uploadVideo", 400, CLOSED],
+    ["getUploadLimits", 200, { canUpload: false, ...CLOSED }],
+    ["getUploadLimits", 200, { canUpload: false, message: "Failed to get user's upload stats" }],
+  ])("goes to the account's own server while the service takes none: %s %s", async (...given) => {
+    const [call, status, body] = given;
+    const linked = await linkByPassword();
+    const http = (request: HttpRequest) =>
+      request.url.includes(`/app.bsky.video.${call}`)
+        ? Promise.resolve(answer(status, body))
+        : tools.http(request);
+    publishedBy(await walkLeg(bluesky, linked, clip, { ...tools, http }));
+    expect(callsTo("uploadBlob")).toBe(1);
+  });
+
+  test("ends the leg where the service does not take this account's videos", async () => {
+    const linked = await linkByPassword();
+    const http = (request: HttpRequest) =>
+      request.url.includes("/app.bsky.video.getUploadLimits")
+        ? Promise.resolve(
+            answer(200, { canUpload: false, message: "User is not allowed to upload videos" }),
+          )
+        : tools.http(request);
+    const { outcome } = await walkLeg(bluesky, linked, clip, { ...tools, http });
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "account_restricted" } });
+  });
 
   test.each([
     [

@@ -68,6 +68,10 @@ const EMPTY_BODY = {
   error: "InvalidRequest",
   message: "A request body is expected but none was provided",
 };
+const TOO_LONG = {
+  message:
+    "com.linkedin.content.common.exception.BadRequestResponseException: ShareCommentary text length (8694 characters) exceeded the maximum allowed (3000 characters)",
+};
 const DUPLICATE = "Content is a duplicate of urn:li:share:6844785523593134080";
 const THROTTLES = [4, 17, 32, 341, 613, 80001, 80002, 80014];
 const LOST_TOKENS = [458, 459, 460, 463, 464, 467, 490];
@@ -195,6 +199,14 @@ export const CASES: readonly Case[] = [
   ...linkedin("permission_missing", 403, [...codes("ACCESS_DENIED"), { serviceErrorCode: 100 }]),
   ...linkedin("permission_missing", 403, messages("Not enough permissions to access")),
   ...linkedin("permission_missing", 403, [{ message: "", status: 403 }]),
+  ...linkedin("permission_missing", 400, [
+    { message: "INVALID_CONTENT_OWNERSHIP", error: "User does not have permission" },
+    ...codes("INVALID_CONTENT_OWNERSHIP"),
+  ]),
+  ...linkedin("text_too_long", 400, [
+    TOO_LONG,
+    { ...TOO_LONG, ...field("FIELD_ARRAY_SIZE_TOO_HIGH", "/commentary") },
+  ]),
   ...linkedin("permission_missing", 403, [
     gateway("Field Value validation failed in REQUEST_BODY: Data Processing Exception [/author]"),
   ]),
@@ -244,6 +256,7 @@ export const CASES: readonly Case[] = [
   ...bluesky("account_restricted", 401, errors("AccountTakedown", "AccountDeactivated")),
   ...bluesky("account_restricted", 400, errors("RepoDeactivated", "UploadForbidden")),
   ...bluesky("permission_missing", 403, errors("ScopeMissingError")),
+  ...bluesky("permission_missing", 400, [{ error: "InvalidToken", message: "Bad token scope" }]),
   ...bluesky("rate_limited", 429, errors("RateLimitExceeded")),
   ...bluesky("text_too_long", 400, [
     ...record(
@@ -299,7 +312,14 @@ export const CASES: readonly Case[] = [
     ...errors("Your login is currently disabled", "Your login is currently pending approval"),
     ...errors("Your login is missing a confirmed e-mail address"),
   ]),
-  ...mastodon("content_rejected", 403, errors("This action is not allowed")),
+  ...mastodon("account_restricted", 403, errors("This action is not allowed")),
+  ...mastodon("content_rejected", 422, errors("[KeywordPolicy] Matches with rejected keyword")),
+  ...mastodon("feature_unsupported", 501, errors("Not implemented")),
+  ...[400, 401, 403, 422].flatMap((status) =>
+    mastodon("outcome_unknown", status, [
+      { error: "Unauthorized", message: "Cannot read properties of undefined (reading 'data')" },
+    ]),
+  ),
   ...mastodon("media_not_ready", 422, [
     ...errors("Cannot attach files that have not finished processing. Try again in a moment!"),
   ]),

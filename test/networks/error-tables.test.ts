@@ -128,6 +128,7 @@ describe("a signal with a way out of its own", () => {
     ["instagram", 400, graph(190, 464), "instagram.com"],
     ["facebook", 400, graph(415, 2859009), "Log in at facebook.com"],
     ["facebook", 400, graph(100, 1404006), "security check"],
+    ["mastodon", 403, { error: "This action is not allowed" }, "administrators"],
     ["mastodon", 308, "", "connect the account again"],
     ["bluesky", 308, "", "connect the account again"],
     ["instagram", 400, graph(100, 2207018), "collaborators"],
@@ -169,6 +170,25 @@ describe("a signal with a way out of its own", () => {
         `Error: Media upload has failed with error code ${of}`,
       );
       expect(legFailure(status)).toMatchObject({ code: "media_processing_failed" });
+    },
+  );
+
+  test("a file that Instagram could not download is told so by its words, too", () => {
+    const said = "Error: Media download has failed. The media URI doesn't meet our requirements.";
+    expect(legFailure(instagram.classifyStatus(said))).toMatchObject({ code: "media_unreachable" });
+  });
+
+  test.each(["/login", "https://pixelfed.example/login?next=%2F", "/users/sign_in", "/log-in/"])(
+    "a server that leads to its log-in page (%s) accepts no token",
+    (location) => {
+      const page = "<!DOCTYPE html><title>Redirecting</title>";
+      for (const status of [302, 303, 307]) {
+        const classified = mastodon.classify(
+          answer(status, page, { location, "content-type": "text/html" }),
+          NOW,
+        );
+        expect(classified).toMatchObject({ code: "connection_needs_reauth", isProof: true });
+      }
     },
   );
 

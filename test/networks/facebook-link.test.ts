@@ -340,6 +340,9 @@ describe("linking a Facebook page", () => {
     ["Facebook answers with a page", { [ACCOUNTS]: htmlPage(502) }, "network_unavailable"],
     ["there were too many calls", { [ACCOUNTS]: error(4) }, "rate_limited"],
     ["the account has to be confirmed", { [ACCOUNTS]: error(368, 4854002) }, "account_restricted"],
+    ["the person has to log in there first", { [ACCOUNTS]: error(190, 459) }, "account_restricted"],
+    ["the new token is not known yet", { [ACCOUNTS]: error(190) }, "network_unavailable"],
+    ["the request is refused for good", { [ACCOUNTS]: error(100, 987_654) }, "service_refused"],
   ])("links nothing when %s", async (_what, http, code) => {
     expect((await finish(http)).outcome).toMatchObject({ kind: "failed", code });
   });
@@ -347,6 +350,7 @@ describe("linking a Facebook page", () => {
   test.each<[Record<string, string>, string]>([
     [{ error: "access_denied", error_reason: "user_denied" }, "access_denied"],
     [{ error: "server_error" }, "network_unavailable"],
+    [{ error_code: "4201", error_message: "User canceled the Dialog flow" }, "access_denied"],
     [{ error_code: "1349048", error_message: "Can't load URL" }, "service_refused"],
     [{ error_code: "2", error_message: "An unexpected error has occurred" }, "network_unavailable"],
     [{ error: "invalid_scope" }, "service_refused"],

@@ -177,6 +177,8 @@ describe("linking an Instagram account", () => {
     ["there were too many calls", { [TOKEN]: refusedToken("Wait", 429) }, "rate_limited"],
     ["Instagram is away", { [TOKEN]: lost }, "network_unavailable"],
     ["Instagram fails", { [LONG]: answer(500, "") }, "network_unavailable"],
+    ["the new token is not known yet", { [LONG]: error(190) }, "network_unavailable"],
+    ["the new token is not known everywhere", { [ME]: error(190) }, "network_unavailable"],
     ["Instagram answers with a page", { [ME]: htmlPage(502) }, "network_unavailable"],
     ["the account is restricted", { [ME]: error(25, 2207050) }, "account_restricted"],
   ])("links nothing when %s", async (_what, http, code) => {

@@ -242,6 +242,8 @@ describe("preparing a post for Instagram", () => {
     ["failed for no told reason", state("ERROR", "Error")],
     ["failed at Instagram", state("ERROR", "error code 2207053")],
     ["could not be downloaded", state("ERROR", "error code 2207003")],
+    ["has failed by its sentence alone", answer(200, { status: "Error: Media upload has failed" })],
+    ["has expired by its sentence alone", answer(200, { status: "Expired: The container" })],
   ])("makes again a container that %s, twice at most", async (_what, look) => {
     const run = (restarts: number, restartedAt?: string) =>
       prepare({ [LOOK("1")]: look }, {}, { remote: { ...anImage, restarts, restartedAt } });

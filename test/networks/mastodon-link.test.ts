@@ -415,6 +415,11 @@ describe("linking a Mastodon account", () => {
       "instance_unreachable",
     ],
     ["a broken server", { [V2]: htmlPage(502), ...NOWHERE }, "instance_unreachable"],
+    [
+      "a server without the API",
+      { [V2]: htmlPage(501), [V1]: htmlPage(501), ...NOWHERE },
+      "instance_unsupported",
+    ],
     ["a website", { [V2]: htmlPage(404), [V1]: htmlPage(200), ...NOWHERE }, "instance_unsupported"],
     [
       "another API",
@@ -605,7 +610,7 @@ describe("linking a Mastodon account", () => {
       answer(403, { error: "This action is outside the authorized scopes" }),
       "permission_missing",
     ],
-    [VERIFY, answer(401, { error: "The access token is invalid" }), "access_denied"],
+    [VERIFY, answer(401, { error: "The access token is invalid" }), "instance_unsupported"],
     [TOKEN, answer(401, { error: "invalid_client" }), "network_unavailable"],
     [VERIFY, answer(500, ""), "network_unavailable"],
     [VERIFY, answer(200, {}), "instance_unsupported"],

@@ -123,10 +123,10 @@ describe("preparing a Mastodon post", () => {
     }
   });
 
-  test("uploads to the older address where a server has no newer one", async () => {
+  test.each([404, 501])("uploads to the older address where a newer one is %s", async (status) => {
     const older = `POST ${ORIGIN}/api/v1/media`;
     const http = {
-      [MEDIA]: answer(404, { error: "Not Found" }),
+      [MEDIA]: answer(status, { error: "Not Found" }),
       [older]: answer(200, { id: "9" }),
     };
     const outcome = await prepare({ media: both, http });

@@ -139,7 +139,7 @@ const META_PROOFS =
 const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] = [
   [
     "facebook",
-    `${META_PROOFS} 492 401 413 2069032 1363040 1363127 1363128 1363129 4 17 32 341 613 80000- 429`,
+    `${META_PROOFS} 492 401 413 2069032 1363022 1363023 1363042 1363040 1363127 1363128 1363129 4 17 32 341 613 80000- 429`,
   ],
   ["instagram", `${META_PROOFS} 401 413 2207027 9007`],
   [
@@ -150,7 +150,7 @@ const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] =
   ],
   [
     "bluesky",
-    `InvalidRequest+words ExpiredToken InvalidToken invalid_token use_dpop_nonce invalid_dpop_proof
+    `InvalidRequest+words ExpiredToken InvalidToken InvalidToken+words invalid_token use_dpop_nonce invalid_dpop_proof
     AuthMissing AuthenticationRequired AccountNotFound AuthFactorTokenRequired AccountTakedown
     AccountDeactivated ScopeMissingError RateLimitExceeded BlobNotFound BlobTooLarge InvalidMimeType
     InvalidSize PayloadTooLarge 401 413 429`,

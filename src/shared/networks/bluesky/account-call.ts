@@ -12,19 +12,13 @@ import { SignJWT, importJWK } from "jose";
 import { classify } from "./errors.ts";
 
 /** Makes a call to the account's own server as the account, with an app password or OAuth. */
-export async function callAsAccount(
+export function callAsAccount(
   request: HttpRequest,
   { credentials, tools }: AsAccount,
 ): Promise<HttpResponse | HttpFailure> {
-  const answer = isOAuth(credentials)
-    ? await callWithProof(credentials, request, tools)
-    : await exchange(tools, withHeaders(request, bearer(credentials.accessJwt)));
-  const isEnded =
-    !(answer instanceof HttpFailure) &&
-    answer.status !== 200 &&
-    classify(answer, tools.now()).effect === "at_once";
-  if (isEnded) await ended.note({ credentials, tools });
-  return answer;
+  return isOAuth(credentials)
+    ? callWithProof(credentials, request, tools)
+    : exchange(tools, withHeaders(request, bearer(credentials.accessJwt)));
 }
 
 /**
@@ -125,12 +119,19 @@ export function staysBehind(credentials: Credentials, server: string): boolean {
 }
 
 /**
- * Interprets an unexpected answer for the account. A server that an account has left calls it deactivated, or doesn't
+ * Interprets an unexpected answer for the account. A token that ended early is renewed, and one that took the place of
+ * such a token is not refused for its age. A server that an account has left calls it deactivated, or doesn't
  * know it (https://atproto.com/guides/account-migration). Linking it again finds the new server, and so does renewing a
  * session that continues there.
  */
 export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
   const classified = classify(answer, as.tools.now());
+  if (classified.effect === "at_once") {
+    const isRenewed = await ended.note(as);
+    return isRenewed
+      ? { ...classified, code: "connection_needs_reauth", effect: "refuse" }
+      : classified;
+  }
   const { networkCode, note } = classified;
   const isSaid = networkCode === "InvalidRequest" && SENTENCES.test(note);
   if (!isSaid && !ABOUT_ACCOUNT.test(networkCode ?? "")) return classified;

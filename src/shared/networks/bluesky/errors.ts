@@ -64,6 +64,8 @@ export const ERRORS = errorTable([
   // The reference server says this about a repository, without an error name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
+  // What the token may do, which a new one may not either: https://github.com/bluesky-social/atproto/issues/3212.
+  ...rows(PERMISSION, { code: "InvalidToken", message: /\bscope\b/i }),
   // These concern an access token, with status 400. Renewing shows whether the session has ended.
   ...codes(FRESH, "ExpiredToken", "InvalidToken"),
   // This concerns an OAuth token. A proof that came too late or to the wrong server is made again too.

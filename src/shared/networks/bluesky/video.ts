@@ -132,7 +132,7 @@ async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoS
   // For a file that was uploaded before, the status is an error, but the content is the wanted answer.
   const { data: status } = jobAnswer().safeParse(answer.json());
   const step = status && stepOf(status, shown);
-  if (step !== undefined || isOfToken(answer)) return step;
+  if (step !== undefined || isOfToken(answer) || isClosed(answer)) return step;
   const classified = classify(answer, tools.now());
   const isMedia = answer.status !== 429 && classified.code === "invalid_request";
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
@@ -189,6 +189,16 @@ function isUnconfirmed(error: string, message = ""): boolean {
   return /confirm|verif/i.test(`${error} ${message}`);
 }
 
+/**
+ * Reports whether the service takes no videos of anybody at the moment: "Uploading is disabled at the moment",
+ * "Failed to get user's upload stats" (https://github.com/bluesky-social/social-app/pull/5153).
+ */
+function isClosed(answer: HttpResponse): boolean {
+  return /uploads?[_ ]disabled|uploading is disabled|upload stats/i.test(
+    answer.text().slice(0, 2_000),
+  );
+}
+
 /** Reports whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
@@ -210,8 +220,10 @@ async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed"
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
   // The upload itself is checked anyway, so a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return "allowed";
+  if (isClosed(answer)) return undefined;
   const { error = "DailyLimitExceeded", message } = limits;
-  const code = isUnconfirmed(error, message) ? "account_restricted" : "quota_exceeded";
+  const isOfAccount = isUnconfirmed(error, message) || /not allowed to upload/i.test(message ?? "");
+  const code = isOfAccount ? "account_restricted" : "quota_exceeded";
   return refusedAs(code, error, message);
 }
 

@@ -47,12 +47,20 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   rate_limited: "rate_limited",
   quota_exceeded: "rate_limited",
   app_misconfigured: "service_refused",
-  // A new token or code that is refused was used or revoked on the way.
-  connection_needs_reauth: "access_denied",
+  // The person did everything as asked, and waiting does not help: only the service can correct the request.
+  feature_unsupported: "service_refused",
+  invalid_request: "service_refused",
 };
 
-export function refusedLink({ code, networkCode, note, isOfApp }: Classified): LinkFailure {
-  const known = isOfApp === true ? "service_limited" : (CODES[code] ?? "network_unavailable");
+/**
+ * Returns the failure of a refused call. The token was issued just now, so nobody has taken it back: networks don't know
+ * one everywhere at once, and some ask the person to log in there first, which comes with a remedy.
+ */
+export function refusedLink(classified: Classified): LinkFailure {
+  const { code, networkCode, note, isOfApp, remediation } = classified;
+  const isHeld = code === "connection_needs_reauth" && remediation !== undefined;
+  const meant = isHeld ? "account_restricted" : code;
+  const known = isOfApp === true ? "service_limited" : (CODES[meant] ?? "network_unavailable");
   const failure = linkFailed(known, `${networkCode ?? ""} ${note}`.trim());
   // One account can't tell: a network may answer it alone as if the app were refused (`blame.ts`).
   return known === "service_refused" ? { ...failure, isUnproven: true } : failure;

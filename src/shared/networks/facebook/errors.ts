@@ -87,9 +87,11 @@ const OWN: readonly TableRow[] = [
   // Meta's Video API, "Error Codes", as seen in https://github.com/restfb/restfb/issues/242 and
   // https://github.com/arsduo/koala/issues/262: a file's size, format and length; an upload that failed, timed out or
   // lost its place; a person who may not upload.
-  ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
+  ...subcodes(VIDEO, 1363024, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
-  ...subcodes(ROLE, 1363042),
+  // These three are of the phase that only begins an upload.
+  ...subcodes({ ...VIDEO, isProof: true }, 1363022, 1363023),
+  ...subcodes({ ...ROLE, isProof: true }, 1363042),
   ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
   // The person's role on the page doesn't allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { entries, objectShape } from "../contract/fields.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import { exchange, idShape } from "../contract/answers.ts";
+import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { inForm, probe, tryRead } from "../contract/ask.ts";
 import { isStorable } from "../contract/bounded.ts";
 import type { Texts } from "../contract/draft.ts";
@@ -147,17 +147,19 @@ async function requestToken(grant: Texts, tools: NetworkTools): Promise<string |
   const query = new URLSearchParams({ client_id: id, client_secret: secret, ...grant });
   const url = `https://graph.facebook.com/${version}/oauth/access_token?${query.toString()}`;
   const request: HttpRequest = { method: "GET", url, headers: { "accept-language": "en" } };
-  const answer = await read(request, tokenShape, tools);
-  return isLinkFailure(answer) ? usedUp(answer) : answer.access_token;
+  const refuse = (answer: HttpResponse) => refusedCode(classify(answer, tools.now()));
+  const answer = await linkStep({ request, read: inForm(tokenShape), refuse }, tools);
+  return isLinkFailure(answer) ? answer : answer.access_token;
 }
 
 /**
  * Returns `access_denied` for a refused code, which has expired or was used, so the person has to begin again. A refusal
  * of the app is certain here, because the call is made for the app and no account.
  */
-function usedUp({ isUnproven: _isUnproven, ...failure }: LinkFailure): LinkFailure {
-  if (failure.code === "service_refused") return failure;
-  const isOfCode = /^100\b/.test(failure.note ?? "");
+function refusedCode(classified: Classified): LinkFailure {
+  const isOfApp = classified.code === "app_misconfigured";
+  const isOfCode = !isOfApp && /^100\b/.test(classified.networkCode ?? "");
+  const { isUnproven: _isUnproven, ...failure } = refusedLink(classified);
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
 }
 

@@ -207,7 +207,7 @@ function regainSeconds(response: HttpResponse, code: number | undefined, now: Da
     : waitSeconds(response, ["retry-after"], now);
 }
 
-/** Returns why a file failed, by the text of its status, with the network's code if the text has one. */
+/** Returns why a file failed, by the text of its status: by the network's code if the text has one, else by its words. */
 export function classifyFileStatus(
   text: string,
   table: ErrorTable,
@@ -218,5 +218,7 @@ export function classifyFileStatus(
     const row = findRow(table, { status: 0, subcode: Number(networkCode), message: "" });
     if (row !== undefined) return { ...row, networkCode, ...known };
   }
-  return { code: "media_processing_failed", effect, networkCode: null, ...known };
+  const said = findRow(table, { status: 0, message: text });
+  const row = said ?? { code: "media_processing_failed" as const, effect };
+  return { ...row, networkCode: null, ...known };
 }

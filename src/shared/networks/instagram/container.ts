@@ -4,6 +4,7 @@ import { type Classified, readMade } from "../contract/answers.ts";
 import { ask, inForm, withFile, withPicture } from "../contract/ask.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
@@ -29,7 +30,20 @@ const STATES: Readonly<Record<string, "finished" | "published">> = {
   PUBLISHED: "published",
 };
 
-const statusShape = objectShape(() => ({ status_code: z.string(), status: spare(z.string(), "") }));
+const statusShape = objectShape(() => ({
+  status_code: spare(z.string()),
+  status: spare(z.string(), ""),
+}));
+
+/** The sentence begins with the same word, and sometimes comes alone: https://github.com/trypostit/trypost/pull/351. */
+const FIRST_WORD = /^\s*(error|expired|finished|published|in[ _]progress)\b/i;
+
+/** Returns what an answer says of a container: its word, if there is one in either place, and its sentence. */
+function readStatus(answer: HttpResponse) {
+  const said = inForm(statusShape)(answer);
+  const code = said?.status_code ?? FIRST_WORD.exec(said?.status ?? "")?.[1]?.toUpperCase();
+  return said === undefined || code === undefined ? undefined : { code, status: said.status };
+}
 
 /** Creates a new container. Instagram deletes a container that is not published within a day. */
 export async function createContainer(
@@ -80,14 +94,14 @@ export async function lookAtContainer(
 ): Promise<ContainerState> {
   const query = { fields: "status_code,status" };
   const request = graphGet(accessOf(as), encodeURIComponent(id), query);
-  const seen = await ask(request, { read: inForm(statusShape), classify }, as.tools);
+  const seen = await ask(request, { read: readStatus, classify }, as.tools);
   if ("failure" in seen) {
     if (seen.kind === "try_later" || isVerdict(seen)) return { kind: "unknown", outcome: seen };
     const { networkCode, note = "" } = seen.failure;
     const said = `Instagram does not show the container: ${networkCode ?? ""} ${note}`;
     return { kind: "unreadable", note: said };
   }
-  const { status, status_code: code } = seen;
+  const { status, code } = seen;
   return code === "ERROR" || code === "EXPIRED"
     ? { kind: "failed", classified: classifyStatus(status || code) }
     : { kind: STATES[code] ?? "working" };

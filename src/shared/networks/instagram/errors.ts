@@ -71,6 +71,8 @@ export const ERRORS = graphTable("instagram.com", [
  */
 const STATUS_ERRORS = errorTable(
   subcodes({ code: "media_processing_failed", effect: "later" }, 2207082, 2207085),
+  // What 2207052 says, without its number.
+  rows(UNREACHABLE, { message: /\bdownload has failed\b/i }),
   ERRORS,
 );
 

@@ -37,6 +37,8 @@ const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 /** The app's products don't have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
 export const NO_API = /\bresource \S+ does not exist/i;
 
+const TOO_LONG = /\btext length\b.*\bexceeded\b/i;
+
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
 }
@@ -49,12 +51,19 @@ export const ERRORS = errorTable([
   // The field names a card's title or another part. Without it, the codes are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
   ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
+  // "ShareCommentary text length (8694 characters) exceeded the maximum allowed (3000 characters)", of the text that an
+  // array's code is about (https://github.com/n8n-io/n8n/issues/22899).
+  ...rows(refused("text_too_long"), { code: "FIELD_ARRAY_SIZE_TOO_HIGH", message: TOO_LONG }),
+  ...refusals(refused("text_too_long"), TOO_LONG),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
   // A field of the request that the app's products don't cover, for any account
   // (https://github.com/artesaos/laravel-linkedin/issues/20).
   ...["ACCESS_DENIED", "100"].flatMap((code) =>
     rows(OUR_FAULT, { code, message: /unpermitted fields/i }),
   ),
+  // The post has another author: an account may not remove it.
+  ...refusals(refused("permission_missing"), /\bINVALID_CONTENT_OWNERSHIP\b/),
+  ...codes(refused("permission_missing"), "INVALID_CONTENT_OWNERSHIP"),
   // 100 is used when there is no other code.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
   ...codes(DUPLICATE_POST, "DUPLICATE_POST"),

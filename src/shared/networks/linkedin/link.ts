@@ -94,16 +94,15 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
 
 /**
  * Returns the failure of a call with a token that was issued just now. LinkedIn calls such a token revoked for some
- * seconds (https://github.com/decioferreira/omniauth-linkedin-oauth2/issues/17), so nobody has taken it back. Its scopes
- * were checked, and LinkedIn's page lets nobody leave one out: a permission that is missing all the same is one of the
- * app's products (https://github.com/linkedin-developers/linkedin-api-js-client/issues/35).
+ * seconds (https://github.com/decioferreira/omniauth-linkedin-oauth2/issues/17). Its scopes were checked, and LinkedIn's
+ * page lets nobody leave one out: a permission that is missing all the same is one of the app's products
+ * (https://github.com/linkedin-developers/linkedin-api-js-client/issues/35).
  */
 function refusedNew(classified: Classified): LinkFailure {
   const { networkCode, note } = classified;
-  if (classified.code === "permission_missing")
-    return linkFailed("service_refused", `${networkCode ?? ""} ${note}`.trim());
-  const isToken = classified.code === "connection_needs_reauth";
-  return refusedLink(isToken ? { ...classified, code: "network_unavailable" } : classified);
+  return classified.code === "permission_missing"
+    ? linkFailed("service_refused", `${networkCode ?? ""} ${note}`.trim())
+    : refusedLink(classified);
 }
 
 const memberShape = objectShape(() => ({

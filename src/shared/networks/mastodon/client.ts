@@ -7,6 +7,7 @@ import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { isLinkFailure, linkStep } from "../contract/oauth.ts";
+import { isOutage } from "./errors.ts";
 import { tokenRequest } from "./session.ts";
 import { traitsOf } from "./servers.ts";
 import { findSoftware } from "./software.ts";
@@ -125,5 +126,5 @@ function readRegistration(answer: HttpResponse, asked: Asked): Client | undefine
 export function refused(answer: HttpResponse): LinkFailure {
   const note = `HTTP ${answer.status} ${oauthError(answer) ?? ""}`;
   if (answer.status === 429) return linkFailed("rate_limited", note);
-  return linkFailed(answer.status >= 500 ? "network_unavailable" : "instance_unsupported", note);
+  return linkFailed(isOutage(answer) ? "network_unavailable" : "instance_unsupported", note);
 }

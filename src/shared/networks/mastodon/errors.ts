@@ -40,10 +40,15 @@ const ALT_TEXT_REFUSED = unread("media_rejected", {
 });
 const TOO_LARGE = unread("media_rejected", { rule: "mastodon.media.size" });
 const TOO_MANY_FILES = unread("media_rejected", { rule: "mastodon.media.count" });
+const NOT_PERMITTED = refused("account_restricted", {
+  message: "The server does not allow this account to do this.",
+  remediation: "Ask the server's administrators what the account may do, then retry.",
+});
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
+const FAULT = /\bcannot read propert(?:y|ies) of (?:undefined|null)\b|\bis not a function\b/i;
 const REFUSED_FILE =
   /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
@@ -99,7 +104,8 @@ export const ERRORS = errorTable([
   ...[400, 403, 422].map((status) => sentence(status, NO_USER, unread("connection_needs_reauth"))),
   // Pixelfed's, at the upload: https://github.com/pixelfed/pixelfed/issues/4845.
   ...[403, 422].map((status) => sentence(status, /(?:account size|storage) limit/i, FULL)),
-  sentence(403, /action is not allowed/i, refused("content_rejected")),
+  // Mastodon's for what an account may not do (https://docs.joinmastodon.org/entities/Error).
+  sentence(403, /action is not allowed/i, NOT_PERMITTED),
   // GoToSocial's, for each call of such an account (`internal/middleware` and `internal/api/util` check it first).
   sentence(403, /account (?:has|is currently|is) mov(?:ed|ing)/i, {
     ...RESTRICTED,
@@ -128,6 +134,8 @@ export const ERRORS = errorTable([
   // (https://github.com/technicat/fedicat/issues/859).
   sentence(422, /empty status without attachments/i, unread("text_invalid")),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
+  // A rule of the server, named first: "[KeywordPolicy] Matches with rejected keyword" (`lib/pleroma/web/activity_pub/mrf`).
+  sentence(422, /^\[\w+policy\]/i, refused("content_rejected")),
   sentence(400, /internal server error/i, IN_DOUBT),
   // "Validation failed: Description is too long (maximum is 1500 characters)" (`app/models/media_attachment.rb`).
   sentence(422, /description/i, ALT_TEXT_REFUSED),
@@ -167,11 +175,15 @@ export const ERRORS = errorTable([
   ...codes(unread("text_invalid"), "CONTENT_REQUIRED"),
   ...codes(unread("invalid_request"), "INVALID_PARAM"),
   ...codes(IN_DOUBT, "INTERNAL_ERROR"),
+  // A fault of the server's own program, under any status (https://github.com/TootSDK/TootSDK/issues/314).
+  ...[400, 401, 403, 422].map((status) => sentence(status, FAULT, IN_DOUBT)),
   ...rows(unread("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(TOO_LARGE, { status: 413 }),
   ...rows(refused("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
+  // The server does not have the call at all (RFC 9110, 15.6.2): https://github.com/friendica/friendica/issues/7863.
+  ...rows(refused("feature_unsupported"), { status: 501 }),
 ]);
 
 /**
@@ -209,6 +221,11 @@ function refusedField(
   return last === undefined ? undefined : { field: last, message: msg };
 }
 
+/** Reports whether a server fails. One that does not have a call says so with 501 (RFC 9110, 15.6.2). */
+export function isOutage({ status }: HttpResponse): boolean {
+  return status >= 500 && status !== 501;
+}
+
 /** Laravel's whole sentence for a request without a valid token. */
 const NO_LOG_IN = /^\s*unauthenticated\.?\s*$/i;
 /** The status that stands for a request without a valid token. */
@@ -220,9 +237,23 @@ const UNAUTHORIZED = 401;
  * else (https://github.com/pixelfed/pixelfed/issues/5613).
  */
 export function meantStatus(response: HttpResponse): number {
+  if (leadsToLogIn(response)) return UNAUTHORIZED;
   if (refusedField(response) !== undefined) return CHECKED;
   const isFailure = response.status >= 500 && !isHtml(response);
   return isFailure && NO_LOG_IN.test(errorText(response)) ? UNAUTHORIZED : response.status;
+}
+
+/** A log-in page's address: Pixelfed's, and those of other programs. */
+const LOG_IN_PATH = /\/(?:log|sign)[-_]?in\/?$/i;
+
+/**
+ * Reports whether a server leads a program to its page for people to log in, which Pixelfed does with a token that has
+ * expired, before anything else (https://github.com/halcy/Mastodon.py/issues/436).
+ */
+function leadsToLogIn({ status, headers }: HttpResponse): boolean {
+  if (status < 300 || status >= 400) return false;
+  const [path = ""] = (headers["location"] ?? "").split(/[?#]/, 1);
+  return LOG_IN_PATH.test(path);
 }
 
 /** Returns the network's own sentence, or "". */
@@ -249,9 +280,10 @@ export function classify(response: HttpResponse, now: Date): Classified {
   // A status that comes with any code proves nothing by itself.
   const status = code !== undefined && response.status === 401 ? 400 : meantStatus(response);
   const { field = "", message = text } = refusedField(response) ?? {};
-  const isPage = isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000));
+  const isOwn = leadsToLogIn(response) || OWN_PAGE.test(response.text().slice(0, 2000));
+  const isOfFront = isProxyPage(response) || isElsewhere(response);
   const row =
-    isPage || isChallenge(response) || isElsewhere(response)
+    (isOfFront && !isOwn) || isChallenge(response)
       ? frontRow(response, IN_DOUBT)
       : rowOf(ERRORS, { status, code, field, message }, IN_DOUBT);
   return {

@@ -10,7 +10,7 @@ import { originOf } from "../contract/text.ts";
 import { type LimitsOutcome, outage } from "../contract/outcome.ts";
 import { inForm, probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
-import { classify } from "./errors.ts";
+import { classify, isOutage } from "./errors.ts";
 import { postTraits } from "./servers.ts";
 import { findSoftware } from "./software.ts";
 import { type InstanceLimits, limitsOf } from "./limits.ts";
@@ -65,7 +65,7 @@ export async function findInstance(
     const instance = readInstance(answer, home);
     if (instance !== undefined) return instance;
     if (isBlocked(answer)) return linkFailed("instance_protected", `HTTP ${answer.status}`);
-    if (answer.status >= 500) return linkFailed("instance_unreachable", `HTTP ${answer.status}`);
+    if (isOutage(answer)) return linkFailed("instance_unreachable", `HTTP ${answer.status}`);
     if (answer.status === 429) return linkFailed("rate_limited");
     isHidden = answer.status === 401 && oauthError(answer) !== undefined;
   }

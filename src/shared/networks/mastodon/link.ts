@@ -182,7 +182,9 @@ function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
 function refusedAccount(answer: HttpResponse, now: Date): LinkFailure {
   const { code, note } = classify(answer, now);
   if (code === "account_restricted" || code === "permission_missing") return linkFailed(code, note);
-  if (code === "connection_needs_reauth") return linkFailed("access_denied", note);
+  // Nobody has taken the token back: the server issued it just now, such as one whose front takes the header away
+  // (https://github.com/akirk/enable-mastodon-apps/issues/127).
+  if (code === "connection_needs_reauth") return linkFailed("instance_unsupported", note);
   return refused(answer);
 }
 

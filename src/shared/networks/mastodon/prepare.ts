@@ -104,7 +104,7 @@ async function upload(
     };
     const made = await send("v2");
     // Before Mastodon 3.1.3, and longer on other servers: https://github.com/pixelfed/pixelfed/issues/3405.
-    const isOld = "failure" in made && made.failure.unmappedStatus === 404;
+    const isOld = "failure" in made && ABSENT.includes(made.failure.networkCode ?? "");
     return isOld ? send("v1") : made;
   });
   if ("failure" in uploaded) return uploaded;
@@ -116,6 +116,9 @@ async function upload(
     ? notKept("the server took two files for one", mediaIndex)
     : made;
 }
+
+/** How a server says that it does not have a call. */
+const ABSENT: readonly string[] = ["HTTP 404", "HTTP 501"];
 
 const uploadShape = objectShape(() => ({
   id: idShape(),
