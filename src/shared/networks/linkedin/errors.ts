@@ -37,7 +37,7 @@ const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 /** The app's products don't have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
 export const NO_API = /\bresource \S+ does not exist/i;
 
-const TOO_LONG = /\btext length\b.*\bexceeded\b/i;
+const TOO_LONG = /\btext length \(\d{1,9} characters\) exceeded\b/i;
 
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
