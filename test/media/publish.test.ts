@@ -328,6 +328,7 @@ describe("an address of ours for a network", () => {
   const address = (name: string, fitted?: { bytes: Uint8Array; contentType: string }) =>
     fittedUrl(relay.services.connections, {
       url: at(name),
+      owner: "plt_1",
       target: image(),
       ...(fitted === undefined ? {} : { fitted }),
     });

@@ -66,7 +66,7 @@ export function createNetworkTools(
       const { reader, owner } = await readBy();
       return await inTime(reader.page(owner, page));
     },
-    fittedUrl: (image) => fittedUrl(services, image),
+    fittedUrl: (image) => fittedUrl(services, { ...image, owner: limits.owner ?? "" }),
     hosts: {
       find: (host) => services.stores.hosts.find(network, host),
       async save(host, data) {

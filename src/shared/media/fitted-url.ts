@@ -27,6 +27,8 @@ const TOKEN_LENGTH_MAX = 7_500;
 const claimsShape = shape(() =>
   z.object({
     url: z.string(),
+    /** The platform whose post has the image. A platform's images may be on any number of hosts. */
+    owner: z.string(),
     /** Safe: only this service seals tokens. */
     target: z.custom<ImageTarget>((value) => typeof value === "object" && value !== null),
     until: z.number().int(),
@@ -59,9 +61,14 @@ function keep(token: string, { bytes, contentType }: Picture): void {
  */
 export function fittedUrl(
   { config, clock }: Pick<MediaDeps, "config" | "clock">,
-  { url, target, fitted }: { url: string; target: ImageTarget; fitted?: Picture },
+  {
+    url,
+    owner,
+    target,
+    fitted,
+  }: { url: string; owner: string; target: ImageTarget; fitted?: Picture },
 ): string {
-  const claims: FittedClaims = { url, target, until: clock.now().getTime() + LIFETIME_MS };
+  const claims: FittedClaims = { url, owner, target, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
   if (token.length > TOKEN_LENGTH_MAX) throw refused("address", `${url.length} characters`);
   if (fitted !== undefined) keep(token, fitted);
@@ -83,11 +90,11 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
 const SERVE_MS_MAX = 100_000;
 
 /**
- * Anybody who has an address may fetch it any number of times. These slots leave room for publishing, and those that
- * wait leave some of the host's slots (`host.json`) to other requests. A network that publishes a carousel asks for its
- * ten images together, and refusing one fails the post's attempt.
+ * Anybody who has an address may fetch it any number of times. These slots leave some of the host's (`host.json`) to
+ * other requests; what is decoded at a time has limits of its own. One platform whose servers are slow holds two of six.
+ * A network that publishes a carousel asks for its ten images together, and refusing one fails the post's attempt.
  */
-const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 14, waitingOfOwnerMax: 10 });
+const slots = new FairLimit({ capacity: 6, perOwner: 2, waitingMax: 10, waitingOfOwnerMax: 10 });
 
 export interface ServedImage extends Picture {
   /** How long a copy may be cached. */
@@ -107,7 +114,7 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
   const fitted =
     kept.get(token) ??
     (
-      await slots.run(hostOf(claims), 1, () =>
+      await slots.run(claims.owner, 1, () =>
         withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
           throw serviceUnavailable();
         }),
@@ -118,14 +125,11 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
   return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
 }
 
-const hostOf = ({ url }: FittedClaims) => new URL(url).host;
-
 async function fit(
   services: Pick<MediaDeps, "config" | "log" | "outbound">,
   claims: FittedClaims,
 ): Promise<FittedImage> {
-  const { url, target } = claims;
-  const owner = `host ${hostOf(claims)}`;
+  const { url, owner, target } = claims;
   const readBy = { reader: mediaReader, owner };
   try {
     const calls = limitCalls(services, { totalMs: SERVE_MS_MAX, owner });
