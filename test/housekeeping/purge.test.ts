@@ -108,9 +108,18 @@ describe("the purge", () => {
 
     expect(await purge()).toEqual({});
 
-    relay.advance(95 * DAY);
+    // Visitors of a connect page name any server.
+    const { hosts } = services.connections.stores;
+    await hosts.save("mastodon", "made-up-1.example.com", { clientId: "1" });
+    relay.advance(30 * DAY);
+    await hosts.save("mastodon", "made-up-2.example.com", { clientId: "2" });
+
+    relay.advance(65 * DAY);
     const removed = await purge();
     expect(removed).toMatchObject({ "idempotency-keys": 1, texts: 1 });
+    expect(removed["hosts"]).toBeGreaterThan(0);
+    expect(await hosts.find("mastodon", "made-up-1.example.com")).toBeUndefined();
+    expect(await hosts.find("mastodon", "made-up-2.example.com")).toEqual({ clientId: "2" });
     expect(
       removed["markers"],
       JSON.stringify(await keysOf("core", platformId, "O|")),

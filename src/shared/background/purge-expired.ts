@@ -1,5 +1,5 @@
 import { purgeMarkers } from "../ledger/ledger.ts";
-import { purgeSessions, purgeStates } from "../connections/connections.ts";
+import { purgeHosts, purgeSessions, purgeStates } from "../connections/connections.ts";
 import { removeOldCounts } from "../mail/mail.ts";
 import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";
 import { stepsWith, type RemovedPage } from "../runtime/walk-step.ts";
@@ -36,6 +36,7 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   logins: ({ tenants: { limits } }, after) => limits.purge.logins(after),
   "dead-deliveries": ({ webhooks }, after) => purgeDeadDeliveries(webhooks, after),
   "oauth-states": ({ connections }, after) => purgeStates(connections, after),
+  hosts: ({ connections }, after) => purgeHosts(connections, after),
   "key-pointers": ({ tenants }, after) => purgeKeyPointers(tenants, after),
   "email-claims": ({ tenants }, after) => removeStrayClaims(tenants, after),
   "mail-counts": ({ mail }, after) => removeOldCounts(mail, after),

@@ -40,6 +40,12 @@ export { connectionsOf, openConnection, profileOfSession, recordUse } from "./re
 export { removeConnection } from "./remove-connection.ts";
 export { listConnections, readQuota, quotaOfKind, type Quota } from "./view-connection.ts";
 export { createConnectionStores } from "./stores.ts";
-export { finishWithdrawals, purgeSessions, purgeStates, resealHosts } from "./upkeep.ts";
+export {
+  finishWithdrawals,
+  purgeHosts,
+  purgeSessions,
+  purgeStates,
+  resealHosts,
+} from "./upkeep.ts";
 export { createViewer } from "./viewer.ts";
 export { receiveWithdrawal, withdrawalSenders } from "./withdraw.ts";

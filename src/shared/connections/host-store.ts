@@ -1,5 +1,6 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import type { Clock } from "../runtime/process.ts";
 import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { fieldsForm, longText, rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -14,17 +15,23 @@ const bindingOf = (network: string, host: string) => `instances|${network}|${hos
 export const hostRow = rowCodec("host", {
   network: text(),
   host: text(),
+  savedAt: text(),
   data: longText(),
 });
 
-/** Stores data that all accounts of a host share, such as a client registration, sealed because of its secret. */
+/**
+ * Stores data that all accounts of a host share, such as a client registration, sealed because of its secret. They can
+ * always be requested again, and visitors of connect pages name any number of hosts, so they are removed after a time.
+ */
 export class HostStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
+  readonly #clock: Clock;
 
-  constructor(table: Table, dataKeys: DataKeys) {
+  constructor(table: Table, dataKeys: DataKeys, clock: Clock) {
     this.#table = table;
     this.#dataKeys = dataKeys;
+    this.#clock = clock;
   }
 
   /**
@@ -41,8 +48,15 @@ export class HostStore {
 
   async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
     const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
-    const columns = hostRow.encode({ network, host, data });
+    const savedAt = this.#clock.now().toISOString();
+    const columns = hostRow.encode({ network, host, savedAt, data });
     await this.#table.put(partitionOf(network, host), { rowKey: ROW_KEY, ...columns });
+  }
+
+  /** Removes a page of what was saved before a time. */
+  async removeBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "savedAt", time: time.toISOString() };
+    return await this.#table.removeSelected({ olderThan }, after);
   }
 
   /**

@@ -34,6 +34,6 @@ export function createConnectionStores(
     oauthStates: new OAuthStateStore(oauthstates, dataKeys),
     /** Notices of people who withdrew authorisations at their network. */
     withdrawals: new WithdrawalStore(oauthstates),
-    hosts: new HostStore(instances, dataKeys),
+    hosts: new HostStore(instances, dataKeys, clock),
   };
 }

@@ -7,12 +7,19 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A session that has ended is only kept to show how it ended. */
 const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
+/** Longer than most visits of one server are apart. */
+const HOSTS_KEPT_MS = 90 * DAY_MS;
 const WITHDRAWAL_MS_MAX = 10_000;
 
 const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
 export function purgeStates(services: ConnectionsDeps, after: string | undefined) {
   return services.stores.oauthStates.removeEndedBefore(ago(services.clock, STATES_KEPT_MS), after);
+}
+
+/** Removes a page of what was kept of servers. Accounts have a copy of what they need, and others ask again. */
+export function purgeHosts(services: ConnectionsDeps, after: string | undefined) {
+  return services.stores.hosts.removeBefore(ago(services.clock, HOSTS_KEPT_MS), after);
 }
 
 export function purgeSessions(
