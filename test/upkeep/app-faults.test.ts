@@ -88,6 +88,56 @@ describe("a refusal of our app", () => {
   });
 });
 
+describe("who counts as a witness", () => {
+  const failure = { code: "connection_needs_reauth", networkCode: "190/460" } as const;
+  const check = networkOf("facebook").accountCheck;
+
+  test("the accounts of one customer alone don't make an app faulty that others use", async () => {
+    const { appFaults } = world.services.connections.linking;
+    const { connection } = await aLinkedOwner(world, "facebook");
+    const account = (id: number, platformId: string) => ({
+      ...connection,
+      id: `con_${id}`,
+      platformId,
+    });
+    appFaults.accepted(account(0, "plt_neighbour"));
+    for (let id = 1; id < 20; id += 1)
+      expect(appFaults.refused(account(id, "plt_hostile"), failure, check)).toBe("account");
+    expect(appFaults.areRefused(connection)).toBe(false);
+    expect(appFaults.refused(account(20, "plt_neighbour"), failure, check)).toBe("app");
+    expect(reports()).toHaveLength(1);
+  });
+
+  test("the only customer of an app is witness enough", async () => {
+    const { appFaults } = world.services.connections.linking;
+    const { connection } = await aLinkedOwner(world, "facebook");
+    const alone = {
+      ...connection,
+      platformId: "plt_only",
+      account: { ...connection.account, kind: "a kind of its own" },
+    };
+    const blames = [1, 2, 3, 4, 5].map((id) =>
+      appFaults.refused({ ...alone, id: `con_${id}` }, failure, check),
+    );
+    expect(blames.at(-1)).toBe("app");
+  });
+
+  test("any number of servers leaves what is known of an app that all accounts share", async () => {
+    const { appFaults } = world.services.connections.linking;
+    const { connection } = await aLinkedOwner(world, "facebook");
+    for (const id of ["a", "b", "c", "d", "e"])
+      appFaults.refused({ ...connection, id, platformId: `plt_${id}` }, failure, check);
+    expect(appFaults.areRefused(connection)).toBe(true);
+    for (let server = 0; server < 1_500; server += 1)
+      appFaults.accepted({
+        ...connection,
+        network: "mastodon",
+        instanceUrl: `https://server-${server}.example.com`,
+      });
+    expect(appFaults.areRefused(connection)).toBe(true);
+  });
+});
+
 const INSTAGRAM = "https://graph.instagram.com";
 /** What Instagram answered single accounts for weeks, while others of the app worked. */
 const UNSUPPORTED = graph(100, undefined, {

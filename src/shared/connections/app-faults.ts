@@ -14,30 +14,40 @@ const ACCEPTED_MS = 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** How many days after a missed check an account counts as not accepted. */
 const MISSED_DAYS = 2;
-/** Each Mastodon server has an app of its own. */
-const APPS_MAX = 1_000;
+/** Each Mastodon server has an app of its own. Visitors of connect pages name any number of them. */
+const SERVERS_MAX = 1_000;
 /** More answers of an app than these are not compared. */
 const ANSWERS_MAX = 20;
 const SUSPECTS_MAX = 100;
+/** It only matters whether there is more than one. */
+const PLATFORMS_MAX = 2;
 
 /** What one app was answered since one of its accounts was last accepted. */
 interface App {
   /** By the network's code: when each account was last refused, by the id of its connection. */
-  readonly answers: RecentMap<Map<string, number>>;
+  readonly answers: RecentMap<Map<string, Witness>>;
   /** When each of these codes was last attributed to the app. */
   readonly faults: RecentMap<number>;
   /** Accounts that were refused in the app's name, and had not been accepted for days. */
   readonly suspects: RecentMap<Suspect>;
   /** The account that was last accepted. */
   accepted: { readonly id: string; readonly at: number } | undefined;
+  /** When an account of a platform was last accepted or refused, by the platform. */
+  readonly platforms: RecentMap<number>;
   /** When an exhausted limit of the app was last reported. */
   limitedAt: number | undefined;
+}
+
+/** A refused account. */
+interface Witness {
+  readonly platformId: string;
+  readonly at: number;
 }
 
 /** Who can fix a refusal: `account` the end user, `app` the operator, `call` neither. */
 type Blame = "account" | "app" | "call";
 
-type Refused = Pick<Connection, "id" | "network" | "instanceUrl" | "account">;
+type Refused = Pick<Connection, "id" | "platformId" | "network" | "instanceUrl" | "account">;
 
 interface Suspect {
   readonly connection: Connection;
@@ -51,7 +61,9 @@ interface Suspect {
 export class AppFaults {
   readonly #log: Log;
   readonly #clock: { now(): Date };
-  readonly #apps = new RecentMap<App>(APPS_MAX);
+  /** Apart from those of servers, of which there are so many that they would push these out. */
+  readonly #apps = new Map<string, App>();
+  readonly #appsOfServers = new RecentMap<App>(SERVERS_MAX);
 
   constructor(log: Log, clock: { now(): Date }) {
     this.#log = log;
@@ -68,10 +80,12 @@ export class AppFaults {
     const alone = [...app.suspects.values()].filter(
       ({ connection: { id }, at }) => id !== connection.id && now - at < ACCEPTED_MS,
     );
-    const { limitedAt } = app;
-    this.#apps.set(keyOf(connection), {
+    const { limitedAt, platforms } = app;
+    platforms.set(connection.platformId, now);
+    this.#appsOf(connection).set(keyOf(connection), {
       ...emptyApp(),
       limitedAt,
+      platforms,
       accepted: { id: connection.id, at: now },
     });
     return alone;
@@ -87,15 +101,22 @@ export class AppFaults {
     const app = this.#appOf(connection);
     const now = this.#clock.now().getTime();
     const code = failure.networkCode ?? failure.code;
-    const accounts = app.answers.get(code) ?? new Map<string, number>();
+    const { platformId } = connection;
+    app.platforms.set(platformId, now);
+    const accounts = app.answers.get(code) ?? new Map<string, Witness>();
     app.answers.set(code, accounts);
-    for (const [id, at] of accounts) if (now - at > WINDOW_MS) accounts.delete(id);
-    // As many are enough, so that a long outage takes no more memory.
-    if (accounts.size < APP_WITNESSES.other || accounts.has(connection.id))
-      accounts.set(connection.id, now);
+    for (const [id, { at }] of accounts) if (now - at > WINDOW_MS) accounts.delete(id);
+    // As many are enough, so that a long outage takes no more memory. One of another platform is always of use.
+    const isNew = ![...accounts.values()].some((known) => known.platformId === platformId);
+    if (accounts.size < APP_WITNESSES.other || accounts.has(connection.id) || isNew) {
+      accounts.set(connection.id, { platformId, at: now });
+      const [oldest] = accounts.keys();
+      if (accounts.size > APP_WITNESSES.other && oldest !== undefined) accounts.delete(oldest);
+    }
     const isKnown = app.faults.has(code);
     const witnesses = APP_WITNESSES[subject === "app" ? "app" : "other"];
-    if (isKnown || accounts.size >= witnesses) {
+    const areEnough = accounts.size >= witnesses && this.#areOfSeveral(app, accounts);
+    if (isKnown || areEnough) {
       app.faults.set(code, now);
       if (!isKnown) this.#report(connection, failure, accounts.size);
       return "app";
@@ -111,7 +132,7 @@ export class AppFaults {
 
   /** Reports whether accounts of this app need not be tried now, because the app is refused. */
   areRefused(connection: Refused): boolean {
-    const faults = this.#apps.get(keyOf(connection))?.faults.values() ?? [];
+    const faults = this.#appsOf(connection).get(keyOf(connection))?.faults.values() ?? [];
     const now = this.#clock.now().getTime();
     return [...faults].some((at) => now - at < RECHECK_MS);
   }
@@ -129,9 +150,27 @@ export class AppFaults {
     return false;
   }
 
+  /**
+   * Reports whether the accounts are of several platforms, if several use the app. One customer alone, who may have any
+   * number of accounts, says nothing about an app that others use.
+   */
+  #areOfSeveral({ platforms }: App, accounts: ReadonlyMap<string, Witness>): boolean {
+    const now = this.#clock.now().getTime();
+    const users = [...platforms.values()].filter((at) => now - at < ACCEPTED_MS);
+    const witnesses = new Set([...accounts.values()].map(({ platformId }) => platformId));
+    return users.length < 2 || witnesses.size > 1;
+  }
+
+  #appsOf({
+    instanceUrl,
+  }: Refused): Pick<Map<string, App>, "get"> & { set(k: string, a: App): unknown } {
+    return instanceUrl === null ? this.#apps : this.#appsOfServers;
+  }
+
   #appOf(connection: Refused): App {
-    const known = this.#apps.get(keyOf(connection)) ?? emptyApp();
-    this.#apps.set(keyOf(connection), known);
+    const apps = this.#appsOf(connection);
+    const known = apps.get(keyOf(connection)) ?? emptyApp();
+    apps.set(keyOf(connection), known);
     return known;
   }
 
@@ -158,6 +197,7 @@ function emptyApp(): App {
     faults: new RecentMap(ANSWERS_MAX),
     suspects: new RecentMap(SUSPECTS_MAX),
     accepted: undefined,
+    platforms: new RecentMap(PLATFORMS_MAX),
     limitedAt: undefined,
   };
 }

@@ -12,7 +12,7 @@ import type { LegFailure, Rejected, TryLater } from "./outcome.ts";
  *   the daily check if the network accepts the account after all.
  * - The app. No single account can tell: a network may answer one account alone as if the app were refused. It takes the
  *   same answer for several accounts within minutes, with none accepted in between, and fewer of them if the answer
- *   names the app. Until then, the refusal counts for its own call only. If other accounts are accepted meanwhile, and
+ *   names the app. Where several customers use the app, the accounts of one alone don't suffice. Until then, the refusal counts for its own call only. If other accounts are accepted meanwhile, and
  *   this one was not for days, it is about this account. Ended by the first account that is accepted.
  * - The server. Each answer is about its own attempt, nothing is stored, and the next attempt finds out again.
  */
