@@ -36,7 +36,7 @@ export function consoleLog(levels: Readonly<Record<string, string>>): HostLog {
 }
 
 /** Returns the level of the longest rule that a category falls under. A star in a rule stands for any part of a name. */
-export function minimumLevel(levels: Readonly<Record<string, string>>, category: string): LogLevel {
+function minimumLevel(levels: Readonly<Record<string, string>>, category: string): LogLevel {
   const isUnder = (rule: string): boolean => {
     const [start = "", end = ""] = rule.toLowerCase().split("*");
     const name = category.toLowerCase();

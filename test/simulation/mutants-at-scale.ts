@@ -342,7 +342,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 3,
+    firstSeed: 7,
     services({
       webhooks: {
         wakes,
@@ -391,7 +391,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 620,
+    firstSeed: 328,
     services({
       webhooks: {
         stores: { pending },

@@ -29,7 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M1: no sent marker before the network call",
     era: 1,
-    firstSeed: 195,
+    firstSeed: 221,
     services: (services) =>
       writingLegs(services, (leg, { etag }) => {
         const [publishing] = leg.calls;
@@ -66,7 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
-    firstSeed: 136,
+    firstSeed: 168,
     services: (services) =>
       writingLegs(services, async (leg, { ref, etag, posts }) => {
         if (leg.leaseUntil === null) return [leg, etag];
@@ -77,13 +77,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M5: the charge and the leg's state in two transactions",
     era: 5,
-    firstSeed: 14,
+    firstSeed: 16,
     services: (services) => committingApart(services, "end|publish|", () => true),
   },
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",
     era: 6,
-    firstSeed: 252,
+    firstSeed: 272,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
       const publish = networkOf("mastodon").calls.publish as { find: PublishCall["find"] };
@@ -114,7 +114,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "B1: group commit without markers of what was applied",
     era: 9,
-    firstSeed: 48,
+    firstSeed: 50,
     services: (services) =>
       committing(services, (operation) =>
         /^(charge|credit)\|/.test(operation.id)
@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "B2: the same operation twice in one transaction",
     era: 10,
-    firstSeed: 161,
+    firstSeed: 180,
     services: (services) =>
       committing(services, (operation) =>
         // What is only going to be written has no version yet.
@@ -135,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C1: a change replaces whatever revision is there",
     era: 11,
-    firstSeed: 69,
+    firstSeed: 74,
     services(services) {
       replaceIn(services.publishing.stores.posts, (former) => ({
         find: async (ref) => {
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 1165,
+    firstSeed: 1620,
     // What is not known to be lost is believed to be.
     install: () =>
       withResults(async (made) => {
@@ -164,7 +164,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 30,
+    firstSeed: 34,
     services({
       webhooks: {
         wakes,
@@ -203,7 +203,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 41,
+    firstSeed: 49,
     services({
       clock,
       publishing: {
@@ -223,7 +223,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
-    firstSeed: 47,
+    firstSeed: 63,
     services({ clock, ledger: { partitions, stores } }) {
       const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
       const knowing =
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 583,
+    firstSeed: 605,
     services: (services) =>
       committing(
         services,
@@ -260,14 +260,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C9: a change of a scheduled post is reported after its transaction",
     era: 57,
-    firstSeed: 10,
+    firstSeed: 80,
     services: (services) =>
       committingApart(services, "change|", (write, changing) => !isOwnRow(changing, write)),
   },
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 286,
+    firstSeed: 298,
     services(services) {
       replaceIn(services.publishing.stores.posts, (former) => ({
         findToPublish: async (ref, networks) => {
