@@ -25,7 +25,12 @@ test("slow servers of one platform, on however many hosts, leave slots for the i
     close: () => Promise.resolve(),
   };
   const clock = { now: () => new Date("2026-03-04T10:00:00Z") };
-  const services = { config, clock, outbound, log: createLog({ level: "error", sink: () => undefined }) };
+  const services = {
+    config,
+    clock,
+    outbound,
+    log: createLog({ level: "error", sink: () => undefined }),
+  };
   const serve = (owner: string, host: string) => {
     const address = fittedUrl(services, { url: `https://${host}/photo.jpg`, owner, target });
     const token = new URL(address).pathname.split("/").at(-1) ?? "";
@@ -35,9 +40,5 @@ test("slow servers of one platform, on however many hosts, leave slots for the i
   await vi.advanceTimersByTimeAsync(10);
   serve("plt_other", "other.example");
   await vi.advanceTimersByTimeAsync(10);
-  expect(asked).toEqual([
-    "images-0.hostile.example",
-    "images-1.hostile.example",
-    "other.example",
-  ]);
+  expect(asked).toEqual(["images-0.hostile.example", "images-1.hostile.example", "other.example"]);
 });
