@@ -202,6 +202,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
           failure: fc.record({ code: text, networkCode: fc.option(text), later: jsonValue }),
           at: text,
           isRepeat: fc.boolean(),
+          remote: fc.option(fields),
           later: jsonValue,
         }),
       ),
