@@ -30,6 +30,7 @@ import { fileNameOf } from "./file-name.ts";
 import { isOldOffice, type OldOffice, oldOffice, type ReadRange } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { readPdfEnd } from "./pdf-end.ts";
 import { pdfPages } from "./pdf-pages.ts";
 import { pdfNeedsPassword } from "./pdf-password.ts";
 import { readAll, readFacts } from "./read-facts.ts";
@@ -165,9 +166,9 @@ async function documentFacts(
       const whole = await readAll(bytes, performance.now() + READ_THROUGH_MS_MAX);
       read = (first, last) => Promise.resolve(whole.subarray(first, last + 1));
     }
-    const isPdf = contentType === PDF;
-    const needsPassword = isPdf && (await pdfNeedsPassword(bytes.size, read));
-    const pages = await (isPdf ? pdfPages : slideCount)(bytes.size, read);
+    const end = contentType === PDF ? await readPdfEnd(bytes.size, read) : undefined;
+    const needsPassword = end !== undefined && (await pdfNeedsPassword(end, read));
+    const pages = await (end === undefined ? slideCount(bytes.size, read) : pdfPages(end, read));
     return {
       ...(needsPassword ? { needsPassword } : {}),
       ...(pages === undefined ? {} : { pages }),

@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib";
 import type { ReadRange } from "./office-type.ts";
+import { latin1, type PdfEnd } from "./pdf-end.ts";
 
-const END_BYTES = 65_536;
 /** Enough for an object, for most cross-reference tables, and for the list of a thousand pages. */
 const CHUNK_BYTES = 131_072;
 /** How far a table or a stream is read, and how long it may be without its compression. */
@@ -9,7 +9,8 @@ const STREAM_BYTES_MAX = 1024 * 1024;
 const INFLATED_BYTES_MAX = 4 * 1024 * 1024;
 /** Each update of a file adds a section. */
 const SECTIONS_MAX = 16;
-const READS_MAX = 24;
+/** Beside that of the end. */
+const READS_MAX = 23;
 /** A file of thousands of pages with pictures has fewer objects. */
 const OBJECTS_MAX = 200_000;
 
@@ -36,9 +37,12 @@ class Unreadable extends Error {}
  * Counts the pages of a PDF, by its list of pages (ISO 32000-1, 7.5 and 7.7.3). Undefined if the file doesn't show it
  * within a limited number of reads, so that the network has to count them.
  */
-export async function pdfPages(size: number, read: ReadRange): Promise<number | undefined> {
+export async function pdfPages(
+  { size, lastSection }: PdfEnd,
+  read: ReadRange,
+): Promise<number | undefined> {
   try {
-    return await countPages(size, limited(size, read));
+    return await countPages(lastSection, limited(size, read));
   } catch (error) {
     if (error instanceof Unreadable) return undefined;
     throw error;
@@ -47,19 +51,18 @@ export async function pdfPages(size: number, read: ReadRange): Promise<number | 
 
 function limited(size: number, read: ReadRange) {
   let reads = 0;
-  const latin1 = async (start: number, length: number): Promise<string> => {
+  const textAt = async (start: number, length: number): Promise<string> => {
     reads += 1;
     if (reads > READS_MAX || start < 0 || start >= size) throw new Unreadable("out of reach");
-    const bytes = await read(start, Math.min(start + length, size) - 1);
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    return latin1(await read(start, Math.min(start + length, size) - 1));
   };
-  return async (start: number, length = CHUNK_BYTES): Promise<Text> => {
-    let text = await latin1(start, length);
+  return async (start: number): Promise<Text> => {
+    let text = await textAt(start, CHUNK_BYTES);
     return {
       text,
       async until(word) {
         while (!text.includes(word) && text.length < STREAM_BYTES_MAX && start + text.length < size)
-          text += await latin1(start + text.length, CHUNK_BYTES * 2);
+          text += await textAt(start + text.length, CHUNK_BYTES * 2);
         return text;
       },
     };
@@ -68,13 +71,13 @@ function limited(size: number, read: ReadRange) {
 
 type ReadText = ReturnType<typeof limited>;
 
-async function countPages(size: number, readText: ReadText): Promise<number | undefined> {
-  const { text: end } = await readText(Math.max(0, size - END_BYTES), END_BYTES);
-  const [, start = ""] =
-    /startxref\s+(\d{1,15})\s/.exec(end.slice(end.lastIndexOf("startxref"))) ?? [];
+async function countPages(
+  lastSection: number | undefined,
+  readText: ReadText,
+): Promise<number | undefined> {
   const places = new Map<number, Place>();
   let [root, isEncrypted]: [number | undefined, boolean] = [undefined, false];
-  let next = start === "" ? undefined : Number(start);
+  let next = lastSection;
   for (let count = 0; count < SECTIONS_MAX && next !== undefined; count += 1) {
     const section = await sectionAt(next, readText);
     isEncrypted ||= /\/Encrypt\b/.test(section.trailer);

@@ -1,8 +1,9 @@
 import { createCipheriv, createHash } from "node:crypto";
 import type { ReadRange } from "./office-type.ts";
+import { latin1, type PdfEnd } from "./pdf-end.ts";
 
-/** The end of a file names the place of its last trailer. Trailers and what they point at are usually close to it. */
-const END_BYTES = 65_536;
+/** Enough for a trailer and what it points at, which are usually close to each other. */
+const TRAILER_BYTES = 65_536;
 const DICTIONARY_BYTES = 4_096;
 /** Rounds of the hash of PDF 2.0. It ends by itself after about 70. */
 const ROUNDS_MAX = 512;
@@ -24,23 +25,18 @@ interface Encryption {
 
 /**
  * Reports whether a PDF can't be opened without a password. Many encrypted ones can, since they only forbid printing or
- * changes. False if the file doesn't show it within two reads of its end.
+ * changes. False if neither its end nor its last cross-reference section shows it.
  */
-export async function pdfNeedsPassword(size: number, read: ReadRange): Promise<boolean> {
-  const end = await textAt(Math.max(0, size - END_BYTES), size, read);
-  const [, at = ""] =
-    /startxref\s+(\d{1,15})\s/.exec(end.slice(end.lastIndexOf("startxref"))) ?? [];
-  const start = Number(at);
-  const isKnown = at === "" || start >= size - END_BYTES;
-  const text = isKnown || start >= size ? end : (await textAt(start, size, read)) + end;
-  const encryption = encryptionOf(text);
+export async function pdfNeedsPassword(
+  { size, start, text, lastSection }: PdfEnd,
+  read: ReadRange,
+): Promise<boolean> {
+  const isElsewhere = lastSection !== undefined && lastSection < start;
+  const section = isElsewhere
+    ? latin1(await read(lastSection, Math.min(lastSection + TRAILER_BYTES, size) - 1))
+    : "";
+  const encryption = encryptionOf(section + text);
   return encryption !== undefined && !opensWithoutPassword(encryption);
-}
-
-async function textAt(start: number, size: number, read: ReadRange): Promise<string> {
-  if (start >= size) return "";
-  const bytes = await read(start, Math.min(start + END_BYTES, size) - 1);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
 const OBJECT = /(?<!\d)(\d{1,9})\s{1,9}(\d{1,5})\s{1,9}obj/g;
