@@ -129,9 +129,13 @@ export class PlatformStore {
 
   /**
    * Removes a user whose e-mail isn't verified, and the platform if it holds nothing but that user. Returns whether the
-   * user is gone. Each verification is a transaction of the same partition, so one of both comes first.
+   * user is gone. Each verification is a transaction of the same partition, so one of both comes first. With
+   * `unlessOthers`, a user stays whose platform holds something else.
    */
-  async removeUnverified({ id: userId, platformId }: User): Promise<boolean> {
+  async removeUnverified(
+    { id: userId, platformId }: Pick<User, "id" | "platformId">,
+    { unlessOthers = false }: { readonly unlessOthers?: boolean } = {},
+  ): Promise<boolean> {
     const key = userKey(userId);
     const range = { partitionKey: platformId, limit: ROWS_OF_EMPTY_MAX + 1 };
     const rowKeys = (await this.#core.list(range)).map(({ row }) => row.rowKey);
@@ -150,6 +154,7 @@ export class PlatformStore {
           const whole = [removed, { kind: "delete", rowKey: PLATFORM_ROW_KEY } as const];
           return { answer: "platform", writes: whole, raises: true };
         }
+        if (unlessOthers) return { answer: "kept" };
         const writes = [removed, userCountWrite(platform, -1, role)];
         return { answer: "user", writes, raises: true };
       }),

@@ -10,6 +10,7 @@ import {
 } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -30,6 +31,9 @@ import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.t
 
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
+
+/** How long an account waits for its e-mail to be verified. A link lasts a week, and can be asked for again. */
+const UNVERIFIED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** How many claims are checked at the same time. */
 const CLAIMS_AT_ONCE = 16;
@@ -179,17 +183,35 @@ export async function createUser(
   }
 }
 
-/** Removes a page of claims that are a day old and have no user. A crash leaves them behind. */
+/** Reports whether an account was never verified, and is removed now together with its platform, which is empty. */
+async function isRemovedSignUp(
+  { clock, config, stores }: TenantsDeps,
+  user: User,
+): Promise<boolean> {
+  const ageMs = clock.now().getTime() - Date.parse(user.createdAt);
+  if (user.emailVerified || !isMailOn(config) || ageMs < UNVERIFIED_MS) return false;
+  return await stores.platforms.removeUnverified(user, { unlessOthers: true });
+}
+
+/**
+ * Removes a page of claims that are a day old and have no user, which a crash leaves behind, and of accounts that were
+ * never verified, which anybody can make.
+ */
 export async function removeStrayClaims(
   services: TenantsDeps,
   after: string | undefined,
 ): Promise<RemovedPage> {
+  const { users, emails } = services.stores;
   const time = new Date(services.clock.now().getTime() - POINTERS_YOUNG_MS);
-  const { claims, next } = await services.stores.emails.claimedBefore(time, after);
+  const { claims, next } = await emails.claimedBefore(time, after);
   let removed = 0;
   await inBatches(claims, CLAIMS_AT_ONCE, async ({ platformId, userId, release }) => {
-    if (await services.stores.users.isStored(platformId, userId)) return;
-    if (await release()) removed += 1;
+    const user = await undefinedIfDamaged(users.find(platformId, userId));
+    const isGone =
+      user === undefined
+        ? !(await users.isStored(platformId, userId))
+        : await isRemovedSignUp(services, user);
+    if (isGone && (await release())) removed += 1;
   });
   return { removed, next };
 }
