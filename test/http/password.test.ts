@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { hashSync } from "bcryptjs";
 import { Tinypool } from "tinypool";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test, vi } from "vitest";
 import { knownUser } from "../../src/shared/limits/limits.ts";
 import { hashingThreads } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
@@ -236,6 +236,22 @@ describe("hashing", () => {
     expect(await broken).toMatchObject({ code: "service_unavailable" });
     expect(await Promise.all(others)).toEqual(others.map(() => ({ isRight: true })));
     expect(await bcryptMatches("text", good)).toEqual({ isRight: true });
+  });
+
+  test("a thread whose task takes too long ends with it, and others do what comes next", async () => {
+    const limit = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 500);
+      return controller.signal;
+    });
+    // Some hours of a core each, on as many threads as there are.
+    const endless = [0, 1].map(() =>
+      hashingThreads.run({ kind: "hash", text: "text", cost: 31 }).catch((error: unknown) => error),
+    );
+    for (const outcome of await Promise.all(endless))
+      expect(outcome).toMatchObject({ code: "service_unavailable" });
+    limit.mockRestore();
+    expect(await bcryptMatches("text", hashSync("text", 4))).toEqual({ isRight: true });
   });
 
   test("runs in the build's own thread file, too", async () => {

@@ -54,6 +54,15 @@ describe("a password that is set", () => {
     expect(outcomeOf(await signUp(password))).toBe("201");
   });
 
+  test("a password that is set is rated by its first 100 characters", async () => {
+    const strong = "vier Schnecken im Regen 42";
+    expect(outcomeOf(await signUp(strong))).toBe("201");
+    const { body } = await signUp(`${"a".repeat(100)}${strong}`);
+    expect(body.error.details.issues).toMatchObject([
+      { code: "password_too_weak", message: expect.stringContaining("repeats itself") },
+    ]);
+  });
+
   test("a password that is set is rated once nothing else is wrong", async () => {
     const { body } = await signUp("password1234", { email: "none", platformName: "", more: 1 });
     const issues: readonly Issue[] = body.error.details.issues;

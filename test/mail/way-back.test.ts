@@ -201,6 +201,28 @@ async function sendTwice(page: string, token: string, password: string) {
 }
 
 describe("the pages of other links", () => {
+  test("each page tells password managers whose password it takes", async () => {
+    const owner = await verified(mailed);
+    const newAddress = newEmail();
+    const change = { newEmail: newAddress, password: PASSWORD };
+    expect((await post(mailed.relay, "/v1/auth/email", change, owner.session)).status).toBe(202);
+    const signedUp = await unverified(mailed);
+    const guest = await invited(mailed);
+    await askForReset(mailed.relay, guest.owner);
+    for (const [page, token, email] of [
+      ["email", await lastToken(mailed, newAddress), newAddress],
+      ["verify", await lastToken(mailed, signedUp.email), signedUp.email],
+      ["invitation", guest.token, guest.email],
+      ["reset", await lastToken(mailed, guest.owner.email), guest.owner.email],
+    ] as const) {
+      const { body } = await mailed.relay.call("GET", `/v1/auth/ui/${page}?token=${token}`);
+      const [field = ""] = /<input[^>]*id="username"[^>]*>/.exec(body) ?? [];
+      expect(field.replace(/\s+/g, " "), page).toContain(
+        `value="${email}" autocomplete="username" readonly`,
+      );
+    }
+  });
+
   test("an invitation is accepted once, and anyone who follows its link later reads what to do", async () => {
     for (const accept of [
       async (token: string) =>
