@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { aKey, anApplication, aProfile, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import type { Answer } from "../setup/relay.ts";
@@ -147,6 +147,45 @@ describe.each(Object.entries(WAYS))("a password that is reset by %s", (_name, re
     const answer = await logIn(NEW_PASSWORD, app.recoveryCodes[0] ?? "", OWN.address);
     expect(outcomeOf(answer)).toBe("200");
   });
+});
+
+test("a reset forgets codes that were still being checked when it was made", async () => {
+  const { email, session } = await verified(mailed);
+  const app = await enabledTotp(mailed.relay, session);
+  const { limits } = second.services.tenants;
+  const begin = limits.beginLoginAttempt.bind(limits);
+  const checked = Promise.withResolvers<void>();
+  let held = 0;
+  const holding = vi.spyOn(limits, "beginLoginAttempt").mockImplementation(async (trier) => {
+    const attempt = await begin(trier);
+    return {
+      admitCode: (of) => attempt.admitCode(of),
+      wrongCodes: () => attempt.wrongCodes(),
+      passed: () => attempt.passed(),
+      succeeded: (what) => attempt.succeeded(what),
+      async failed(what, failedCheck) {
+        held += 1;
+        await checked.promise;
+        return await attempt.failed(what, failedCheck);
+      },
+    };
+  });
+  const guesses = Array.from({ length: 10 }, (_, index) =>
+    post(
+      second,
+      "/v1/auth/login",
+      { email, password: PASSWORD, totpCode: "00000-00000" },
+      { address: `198.51.${index}.1` },
+    ),
+  );
+  await vi.waitFor(() => expect(held).toBe(10), 10_000);
+  await askForReset(mailed.relay, { email });
+  expect((await resetWith(mailed.relay, await lastToken(mailed, email))).status).toBe(200);
+  checked.resolve();
+  for (const guess of await Promise.all(guesses)) expect(guess.status).toBe(401);
+  holding.mockRestore();
+  const right = { email, password: NEW_PASSWORD, totpCode: app.recoveryCodes[0] };
+  expect(outcomeOf(await post(second, "/v1/auth/login", right, ELSEWHERE))).toBe("200");
 });
 
 describe("a live session", () => {
