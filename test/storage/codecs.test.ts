@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
+import type * as z from "zod";
 import { describe, expect, test } from "vitest";
 import {
   connectSessionRow,
@@ -321,6 +322,24 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
       }
     });
 
+    test("a row has the number of its form, and is left alone where it needs what this build lacks", () => {
+      expect(whole["v"]).toBe(1);
+      for (const reader of ["work", "people"] as const) {
+        const damage = damageOf(() => codec.decode({ ...whole, needs: "threads" }, reader));
+        expect(damage).toMatchObject({ column: "needs", isNewer: true });
+      }
+      expect(codec.decode({ ...whole, needs: "" })).toEqual(codec.decode(whole));
+    });
+
+    test("a row with a value of a later build is shown to people, and is nobody's to work on", () => {
+      for (const [name, column] of Object.entries(codec.columns)) {
+        if (column.form.kind !== "one_of") continue;
+        const row = { ...whole, [name]: "of a later build" };
+        expect(codec.decode(row, "people")[name as never]).toBe("of a later build");
+        expect(damageOf(() => codec.decode(row))).toMatchObject({ column: name, isNewer: true });
+      }
+    });
+
     test("a row is damaged with a value of another type", () => {
       for (const [name, column] of Object.entries(codec.columns)) {
         const { kind } = column.form;
@@ -334,6 +353,85 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
     });
   },
 );
+
+/** What the JSON of a row may lack, or have in a form that is ignored. */
+interface Leniency {
+  readonly path: string;
+  readonly is: string;
+}
+
+// Safe: every schema is made by zod's classic API.
+const defOf = (schema: z.core.$ZodType) =>
+  (schema as z.ZodType).def as z.core.$ZodTypes["_zod"]["def"];
+
+/** Returns the parts of a schema that take less, or less freely, than rows of this build and of later ones need. */
+function leniencies(schema: z.core.$ZodType, path: string): Leniency[] {
+  const def = defOf(schema);
+  const own = (is: string, ...inner: readonly Leniency[]) => [{ path, is }, ...inner];
+  switch (def.type) {
+    case "object": {
+      const fields = Object.entries(def.shape).flatMap(([name, field]) =>
+        leniencies(field, `${path}.${name}`),
+      );
+      const isLoose = def.catchall !== undefined && defOf(def.catchall).type === "unknown";
+      return isLoose ? fields : own("drops or refuses fields of later builds", ...fields);
+    }
+    case "array":
+      return leniencies(def.element, `${path}[]`);
+    case "tuple":
+      return [...def.items, ...(def.rest === null ? [] : [def.rest])].flatMap((item) =>
+        leniencies(item, `${path}[]`),
+      );
+    case "record":
+      return leniencies(def.valueType, `${path}{}`);
+    case "optional":
+    case "default":
+    case "catch":
+      return own("may be absent", ...leniencies(def.innerType, path));
+    case "nullable":
+    case "readonly":
+      return leniencies(def.innerType, path);
+    case "pipe":
+      return leniencies(def.in, path);
+    case "enum":
+    case "literal":
+      return own("refuses values of later builds");
+    case "string":
+    case "number":
+    case "boolean":
+    case "custom":
+    case "unknown":
+      return [];
+    default:
+      return own(`is of the unexpected type ${def.type}`);
+  }
+}
+
+/** What this build leaves out when it writes. */
+const LEFT_OUT = [
+  // Null and false, which most calls have most of the time.
+  ...["lastAttemptAt", "sentAt", "calledAt", "resend", "remote", "refusal", "target", "result"].map(
+    (name) => `leg.calls[].${name}`,
+  ),
+  ...["at", "error"].map((name) => `leg.calls[].${name}`),
+  // What a customer left out.
+  ...["name", "logoUrl", "faviconUrl", "accentColor", "backLabel", "locale", "theme"].map(
+    (name) => `connect session.branding.${name}`,
+  ),
+  ...["privacyUrl", "termsUrl", "supportUrl"].map((name) => `connect session.branding.${name}`),
+];
+
+test("stored JSON lacks nothing that this build writes, and takes and keeps what a later one adds", () => {
+  const found = KINDS.flatMap(({ kind, columns }) =>
+    Object.entries(columns).flatMap(([name, { form }]) =>
+      "schema" in form ? leniencies(form.schema(), `${kind}.${name}`) : [],
+    ),
+  );
+  const isAbsence = ({ is }: Leniency) => is === "may be absent";
+  const absent = new Set(found.filter(isAbsence).map(({ path }) => path));
+  expect([...absent].toSorted()).toEqual(LEFT_OUT.toSorted());
+  expect(found.filter((one) => !isAbsence(one))).toEqual([]);
+});
 
 test("a number that is no whole one is damage, and a text that is none of those it can be a later build's", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };

@@ -130,6 +130,24 @@ test("a state that only a later build knows is shown as it is, and nothing goes 
   expect(rowsOf(post.id)).toBe(before);
 });
 
+test("a call with a kind of refusal that only a later build knows is shown as it is, and nothing goes by it", async () => {
+  const post = await submitted();
+  const requestedAt = relay.clock.now().toISOString();
+  const failure = { code: "held_for_review", networkCode: null };
+  const refusal = { kind: "held", failure, at: requestedAt, isRepeat: false, remote: null };
+  const sent = { kind: "publish", key: "k", state: "sent", attempts: 1, retries: 0, crashes: 0 };
+  await post.rewrite("leg", {
+    calls0: JSON.stringify([{ ...sent, sentAt: requestedAt, requestedAt, refusal }]),
+  });
+  const before = rowsOf(post.id);
+  const read = await call("GET", `/v1/posts/${post.id}`);
+  expect(read.status).toBe(200);
+  expect(read.body.data).toMatchObject({ legs: [{ status: "publishing" }] });
+  expect((await listed()).map(({ id }) => id)).toContain(post.id);
+  await runAll();
+  expect(rowsOf(post.id)).toBe(before);
+});
+
 test("an account's state of a later build is shown, and no post is taken or published by it", async () => {
   const own = await aPublisher(relay, ["mastodon"]);
   const { key, headers, profileId, owner } = own;

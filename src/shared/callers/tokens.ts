@@ -155,7 +155,7 @@ const SESSION = {
   audience: "dashboard",
   secretSetting: "SESSION_SECRET",
   purpose: "session",
-  claims: ["sub", "plt", "tv"],
+  claims: ["sub", "plt", "tv", "cu"],
   lifetimeSecondsMax: LIFETIME_SECONDS,
 };
 
@@ -219,10 +219,10 @@ export function createSessions(
         const { sub, plt, tv, jti, exp, cu } = await tokens.verify(token);
         if (typeof sub !== "string" || typeof plt !== "string" || typeof tv !== "number")
           throw invalidCredentials();
-        if (typeof jti !== "string" || exp === undefined) throw invalidCredentials();
-        const confirmedUntil = typeof cu === "number" ? timeOf(cu) : null;
+        if (typeof jti !== "string" || exp === undefined || typeof cu !== "number")
+          throw invalidCredentials();
         const claims = { userId: sub, platformId: plt, version: tv, sessionId: jti };
-        return { ...claims, expiresAt: timeOf(exp), confirmedUntil };
+        return { ...claims, expiresAt: timeOf(exp), confirmedUntil: timeOf(cu) };
       } catch (error) {
         if (error instanceof errors.JWTExpired) throw sessionExpired();
         if (error instanceof errors.JOSEError)

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { accessOperation, type Commit, type PartitionView } from "../partition/partition.ts";
 import { type Debit, debitWrites } from "../ledger/ledger.ts";
-import { actor, type Maker } from "../callers/caller.ts";
+import type { Actor, Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import type { Columns, Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { newestFirst } from "../runtime/storage/newest-first.ts";
 import { findAll, scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
@@ -29,25 +29,30 @@ const linksShape = shape(
       z.looseObject({ network: z.string(), connectionId: z.string() }),
     ) as unknown as z.ZodType<readonly SessionLink[]>,
 );
-const makersShape = shape(
-  () =>
-    z
-      .array(
-        z.object({
-          id: z.string(),
-          session: z.object({ sessionId: z.string().nullable(), version: z.number() }).nullable(),
-        }),
-      )
-      .readonly() satisfies z.ZodType<readonly Maker[]>,
+const makersShape = shape((): z.ZodType<readonly Maker[]> =>
+  z.array(
+    z.looseObject({
+      id: z.string(),
+      session: z.looseObject({ sessionId: z.string().nullable(), version: z.number() }).nullable(),
+    }),
+  ),
 );
-/** Also accepts what an earlier build has accepted, and fields of a later one. */
-const storedBranding = shape((): z.ZodType<Branding> => brandingShape().loose());
+const creatorShape = shape(
+  () =>
+    // Safe: a kind that this build doesn't know is only shown.
+    z.looseObject({ kind: z.string(), id: z.string() }) as unknown as z.ZodType<Actor>,
+);
+const storedBranding = shape((): z.ZodType<Branding> => {
+  const fields = Object.keys(brandingShape().shape);
+  // Safe: the page does without a language or a theme that this build doesn't know.
+  return z.looseObject(Object.fromEntries(fields.map((name) => [name, z.string().optional()])));
+});
 
 /** A connect session in its platform's partition. The row key has the id. */
 export const connectSessionRow = rowCodec("connect session", {
   applicationId: text(),
   profileId: text(),
-  createdBy: json(actor),
+  createdBy: json(creatorShape),
   makers: json(makersShape),
   status: oneOf(["open", "completed", "canceled"]),
   networks: json(networksShape),
@@ -78,8 +83,13 @@ function toSession(platformId: string, row: Row): ConnectSession {
   return { id: rows.idOf(row), platformId, ...connectSessionRow.decode(row) };
 }
 
+/** Returns the columns that change after the session was started. The others may have values of a later build. */
+function progressOf({ status, links, attempts }: ConnectSession): Columns {
+  return connectSessionRow.encodePart({ status, links, attempts });
+}
+
 function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSession): RowWrite {
-  return { kind: "merge", row: { ...connectSessionRow.encode(session), rowKey }, etag };
+  return { kind: "merge", row: { ...progressOf(session), rowKey }, etag };
 }
 
 /** Reads a session in an operation of the partition, and returns how to write it there. @throws DamagedRow */
@@ -218,7 +228,7 @@ export class ConnectSessionStore {
   }
 
   /**
-   * Replaces the session with what `decide` returns for the present row, on behalf of a visitor of the page. Returns
+   * Changes the session's progress to what `decide` returns for the present row, on behalf of a visitor of the page. Returns
    * undefined if `decide` does or the session doesn't exist.
    */
   async change(
@@ -229,7 +239,7 @@ export class ConnectSessionStore {
     let changed: ConnectSession | undefined;
     const stored = await this.#core.update(platformId, connectSessionKey(id), (row) => {
       changed = decide(toSession(platformId, row));
-      return changed && connectSessionRow.encode(changed);
+      return changed && progressOf(changed);
     });
     return stored && changed;
   }

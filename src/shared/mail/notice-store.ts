@@ -34,7 +34,7 @@ export const noticesRow = rowCodec("notices", {
   waiting: json<readonly Waiting[]>(
     shape(() =>
       z.array(
-        z.object({
+        z.looseObject({
           notice: z.string(),
           since: z.string(),
           count: z.int(),
@@ -44,7 +44,7 @@ export const noticesRow = rowCodec("notices", {
     ),
   ),
   sent: json<readonly Sent[]>(
-    shape(() => z.array(z.object({ notice: z.string(), at: z.string() }))),
+    shape(() => z.array(z.looseObject({ notice: z.string(), at: z.string() }))),
   ),
 });
 

@@ -46,13 +46,15 @@ const NAMES = ["publish", "comment", "remove"] as const satisfies readonly CallN
 
 export type CallState = (typeof OPEN_STATES | typeof FINAL_STATES)[number];
 
+const REFUSALS = ["rejected", "try_later", "prepare_again"] as const;
+
 /**
  * What a network answered when it refused a call. Refusals lie: Instagram answers "Action is blocked" for posts that are
  * live (https://github.com/gitroomhq/postiz-app/pull/1681). So one that is no proof counts only once the network shows
  * nothing.
  */
 export interface CallRefusal {
-  readonly kind: "rejected" | "try_later" | "prepare_again";
+  readonly kind: (typeof REFUSALS)[number];
   readonly failure: Bounded<LegFailure>;
   readonly at: string;
   /** Whether the outcome of an earlier call is unknown too. The refusal says nothing about that one. */
@@ -98,14 +100,20 @@ export const CRASHES_MAX = 8;
 
 const FINAL: ReadonlySet<CallState> = new Set(FINAL_STATES);
 const KNOWN: ReadonlySet<string> = new Set([...OPEN_STATES, ...FINAL_STATES, ...NAMES]);
+const KNOWN_REFUSALS: ReadonlySet<string> = new Set(REFUSALS);
 
 export function isFinal({ state }: Pick<Call, "state">): boolean {
   return FINAL.has(state);
 }
 
-/** Returns whether this build knows what the call is, and how far. */
-export function isKnown({ kind, state }: Pick<Call, "kind" | "state">): boolean {
-  return KNOWN.has(kind) && KNOWN.has(state);
+/** Returns whether this build knows what the call is, how far, and how it was refused. */
+export function isKnown({
+  kind,
+  state,
+  refusal,
+}: Pick<Call, "kind" | "state" | "refusal">): boolean {
+  const isRefusalKnown = refusal === null || KNOWN_REFUSALS.has(refusal.kind);
+  return KNOWN.has(kind) && KNOWN.has(state) && isRefusalKnown;
 }
 
 /** Returns whether what the call made may be visible. */

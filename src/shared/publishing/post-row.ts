@@ -27,12 +27,12 @@ const draftForm = shape((): z.ZodType<Draft> =>
   z.looseObject({
     text: z.string(),
     networks: namesForm<NetworkName>()(),
-    mediaUrls: z.array(z.string()).default([]),
-    altTexts: z.array(z.string().nullable()).default([]),
-    platformOptions: z.record(z.string(), fieldsForm()).default({}),
-    scheduleAt: z.string().nullable().default(null),
-    externalId: z.string().nullable().default(null),
-    metadata: metadataForm().default({}),
+    mediaUrls: z.array(z.string()),
+    altTexts: z.array(z.string().nullable()),
+    platformOptions: z.record(z.string(), fieldsForm()),
+    scheduleAt: z.string().nullable(),
+    externalId: z.string().nullable(),
+    metadata: metadataForm(),
   }),
 );
 const accountForm = shape((): z.ZodType<LegAccount> =>
@@ -45,9 +45,9 @@ const problemForm = shape(
       code: z.string(),
       message: z.string(),
       remediation: z.string(),
-      rule: z.string().nullable().default(null),
-      mediaIndex: z.number().nullable().default(null),
-      networkCode: z.string().nullable().default(null),
+      rule: z.string().nullable(),
+      mediaIndex: z.number().nullable(),
+      networkCode: z.string().nullable(),
     }) as unknown as z.ZodType<LegProblem>,
 );
 const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
@@ -56,13 +56,13 @@ const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
 
 const refusalForm = shape(
   () =>
-    // Safe: written by this form's type. A later build's code is only shown.
+    // Safe: `toLeg` leaves a refusal of a later build to people, and a code of it is only shown.
     z.looseObject({
-      kind: z.enum(["rejected", "try_later", "prepare_again"]),
+      kind: z.string(),
       failure: z.looseObject({ code: z.string(), networkCode: z.string().nullable() }),
       at: z.string(),
-      isRepeat: z.boolean().default(false),
-      remote: fieldsForm().nullable().default(null),
+      isRepeat: z.boolean(),
+      remote: fieldsForm().nullable(),
     }) as unknown as z.ZodType<CallRefusal>,
 );
 

@@ -4,7 +4,7 @@ export type Locale = (typeof LOCALES)[number];
 
 const HEADER_CHARACTERS_MAX = 1_000;
 
-function isLocale(text: string): text is Locale {
+export function isLocale(text: string): text is Locale {
   return LOCALES.some((known) => known === text);
 }
 

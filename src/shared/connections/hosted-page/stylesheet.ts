@@ -96,10 +96,10 @@ function colors(scheme: Scheme, accent: string): string {
 /** Returns the page's style sheet. The colour was checked to be `#rrggbb` when the session was created. */
 export function stylesheet(accent = ACCENT, theme: Branding["theme"] = "auto"): Markup {
   const themed =
-    theme === "auto"
-      ? `:root { color-scheme: light dark; ${colors("light", accent)} }
-@media (prefers-color-scheme: dark) { :root { ${colors("dark", accent)} } }`
-      : `:root { color-scheme: ${theme}; ${colors(theme, accent)} }`;
+    theme === "light" || theme === "dark"
+      ? `:root { color-scheme: ${theme}; ${colors(theme, accent)} }`
+      : `:root { color-scheme: light dark; ${colors("light", accent)} }
+@media (prefers-color-scheme: dark) { :root { ${colors("dark", accent)} } }`;
   return new Markup(`\n${themed}\n${RULES}`);
 }
 

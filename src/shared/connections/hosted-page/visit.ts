@@ -17,6 +17,7 @@ import {
   type ConnectSession,
 } from "../connect-session.ts";
 import { sessionState } from "../session-state.ts";
+import { isLocale } from "../../runtime/locale.ts";
 import { html, nameOf, plainName, type Markup } from "./markup.ts";
 import type { Branding } from "../schema.ts";
 import { fill, wordsOf, type Language } from "./language.ts";
@@ -58,9 +59,10 @@ export function lookOf(
   session?: ConnectSession,
 ): Look {
   const { branding = {} } = session ?? {};
-  const { locale = language, supportUrl = config.service.supportUrl } = branding;
+  const { locale, supportUrl = config.service.supportUrl } = branding;
   return {
-    language: locale,
+    // A later build may have more languages.
+    language: locale !== undefined && isLocale(locale) ? locale : language,
     branding: supportUrl === undefined ? branding : { ...branding, supportUrl },
   };
 }

@@ -47,7 +47,7 @@ const assetShape = objectShape(() => ({
       token: z.string(),
       bytes: z.number().int(),
       /** The version of the file that the parts are from, if its server states it. */
-      version: z.string().nullable().optional(),
+      version: z.string().nullable(),
       parts: z.array(partShape()),
     })
     .optional(),

@@ -210,7 +210,7 @@ async function uploadParts(
   return finished.kind === "try_later" ? { ...finished, file: soFar() } : finished;
 }
 
-function hasChanged(file: MediaFile, { bytes, version = file.version }: Upload): boolean {
+function hasChanged(file: MediaFile, { bytes, version }: Upload): boolean {
   return file.size !== bytes || file.version !== version;
 }
 

@@ -9,7 +9,7 @@ const credentialsOf = readerOf(() => ({
   /** Stored with the token, because the host's registration may be another one when the token is revoked. */
   clientId: z.string(),
   clientSecret: z.string(),
-  /** The server's software, from its nodeinfo. Absent if it wasn't stated, or wasn't asked for when linking. */
+  /** The server's software, from its nodeinfo. Absent if the server didn't state it. */
   software: z.string().optional(),
   /** For servers whose tokens end: the token for renewal, when to renew, and when the access token ends. */
   refreshToken: z.string().optional(),

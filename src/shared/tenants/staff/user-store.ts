@@ -38,7 +38,9 @@ export const userRow = rowCodec("user", {
   sessionVersion: integer(),
   keptSessionId: textOrNull(),
   endedSessions: json(
-    shape(() => z.array(z.object({ id: z.string(), until: z.string() })).readonly()),
+    shape((): z.ZodType<User["endedSessions"]> =>
+      z.array(z.looseObject({ id: z.string(), until: z.string() })).readonly(),
+    ),
   ),
   // "" when the user has no second factor.
   totpSecret: text(),
@@ -47,9 +49,9 @@ export const userRow = rowCodec("user", {
   totpLastStep: integer(),
   recoveryHashes: text(),
   signIns: json(
-    shape(() =>
-      z.object({
-        networks: z.array(z.object({ hash: z.string(), at: z.string() })).readonly(),
+    shape((): z.ZodType<User["signIns"]> =>
+      z.looseObject({
+        networks: z.array(z.looseObject({ hash: z.string(), at: z.string() })).readonly(),
         toldAt: z.string().nullable(),
         codesToldAt: z.string().nullable(),
       }),
@@ -58,11 +60,11 @@ export const userRow = rowCodec("user", {
   lastLoginAt: textOrNull(),
   resets: integer(),
   usedLink: json(
-    shape(() =>
-      z.object({ tokenHash: z.string(), browserHash: z.string(), at: z.string() }).nullable(),
+    shape((): z.ZodType<User["usedLink"]> =>
+      z.looseObject({ tokenHash: z.string(), browserHash: z.string(), at: z.string() }).nullable(),
     ),
   ),
-  // Absent until the user is first changed.
+  // "" until the user is first changed.
   changeMark: text(),
 });
 
