@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { acceptBesideWork } from "./accept-beside-work.ts";
 import { acceptInRegion } from "./accept-in-region.ts";
 import { measureCell, type Cell, type Load } from "./cell.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
   console.log(goalsTable(cells));
   await saveResults("accept", ratiosOf(cells));
   await acceptInRegion();
+  await acceptBesideWork();
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`\nEvery answer was right. ${seconds.toFixed(0)} s.`);
 }

@@ -2,7 +2,7 @@ import { TableClient } from "@azure/data-tables";
 import { QueueClient } from "@azure/storage-queue";
 import type { BenchStorage } from "./emulator.ts";
 
-/** The rows that one accepted post writes: those it creates, and the one that every accept of the platform writes again. */
+/** The rows that one accepted post writes: those it creates, and those that every accept of the platform writes again. */
 export interface PostRows {
   readonly created: readonly Entity[];
   readonly rewritten: readonly Entity[];
@@ -35,6 +35,9 @@ export function openClients(
     queue: new QueueClient(storage.queues, names.queue, { retryOptions: { maxTries: 1 } }),
   };
 }
+
+/** The platform's head row and its wallet. */
+const REWRITTEN = 2;
 
 /** Properties that storage itself adds. */
 const OWN_PROPERTIES: ReadonlySet<string> = new Set(["etag", "timestamp", "partitionKey"]);
@@ -70,7 +73,7 @@ export async function rowsOfPost(
   }
   const { receivedMessageItems } = await clients.queue.receiveMessages();
   const [message] = receivedMessageItems;
-  if (message === undefined || created.length === 0 || rewritten.length !== 1)
+  if (message === undefined || created.length === 0 || rewritten.length !== REWRITTEN)
     throw new Error("an accepted post left other rows than expected");
   return { created, rewritten, message: message.messageText };
 }

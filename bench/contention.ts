@@ -10,6 +10,9 @@ const PROCESSES = [1, 4, 8];
 /** Share of one process's rate, by the number of processes. */
 const GOALS: Readonly<Record<number, number>> = { 4: 0.8, 8: 0.6 };
 const GOAL_WAIT_MS = 5_000;
+/** Share of the rate of as many processes with a wallet each. */
+const GOAL_OF_APART = 0.85;
+const GOAL_WAIT_BESIDE_WORK_MS = 2_000;
 /** Requests of a life beyond those with one process, by the number of processes. */
 const GOALS_OF_A_LIFE: Readonly<Record<number, number>> = { 4: 6 };
 /** The same callers, however many processes they are spread over. They never rest. */
@@ -23,6 +26,8 @@ const LIVES = 5;
 const LIFE_MS = 2_000;
 const SETTLE_MS = 4_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** How long the network takes for a post that starts immediately, while workers of all processes are beside. */
+const NETWORK_MS = 30_000;
 
 interface Contended {
   readonly processes: number;
@@ -59,22 +64,30 @@ async function cpuMsOf({ hosts }: WholeRelay): Promise<number> {
   return all.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** Accepts posts that start a day later, on one wallet or on one for each process. */
-async function contend(processes: number, wallets = 1): Promise<Contended> {
-  const relay = await startWholeRelay("", processes);
+/**
+ * Accepts posts on one wallet or on one for each process. They start a day later, or immediately, so that workers write
+ * to the same wallets.
+ */
+async function contend(
+  processes: number,
+  wallets: number,
+  starts: "later" | "immediately" = "later",
+): Promise<Contended> {
+  const relay = await startWholeRelay("", processes, starts === "later" ? 0 : NETWORK_MS);
   try {
     const tenants = await relay.openTenants(wallets);
     for (let index = 0; index < 3 * processes; index += 1) await relay.post(tenants);
     await delay(SETTLE_MS);
-    const life = await lifeRequests(relay, tenants);
+    const life = starts === "later" ? await lifeRequests(relay, tenants) : 0;
     const scheduleAt = new Date(Date.now() + DAY_MS).toISOString();
+    const body = starts === "later" ? { scheduleAt } : {};
     const callFor = async (seconds: number, posts = Infinity) => {
       const until = performance.now() + seconds * 1_000;
       const waits: number[] = [];
       const caller = async () => {
         while (performance.now() < until && waits.length < posts) {
           const from = performance.now();
-          await relay.post(tenants, { scheduleAt });
+          await relay.post(tenants, body);
           waits.push(performance.now() - from);
         }
       };
@@ -99,7 +112,7 @@ async function contend(processes: number, wallets = 1): Promise<Contended> {
 runBench(async () => {
   const all: (Contended & { readonly ofOne: number; readonly ofApart: number })[] = [];
   for (const processes of PROCESSES) {
-    const one = await contend(processes);
+    const one = await contend(processes, 1);
     // Processes that share nothing but the machine: those that share a wallet can't do more.
     const apart = await contend(processes, processes);
     const ofOne = ratio(one.perSecond / (all[0] ?? one).perSecond);
@@ -127,8 +140,17 @@ runBench(async () => {
     const lifeText = `${processes} processes: at most ${mostMore} requests more for a life`;
     console.log(goalText({ text: lifeText, measured: `${more}`, isMet: more <= mostMore }));
   }
+  const most = Math.max(...PROCESSES);
+  const besideWork = await contend(most, 1, "immediately");
+  const apartBesideWork = await contend(most, most, "immediately");
+  const ofApart = ratio(besideWork.perSecond / apartBesideWork.perSecond);
+  const { longestMs } = besideWork;
+  const workText = `${most} processes beside their workers: ${GOAL_OF_APART} of as many with a wallet each, no wait over ${GOAL_WAIT_BESIDE_WORK_MS} ms`;
+  const isMet = ofApart >= GOAL_OF_APART && longestMs <= GOAL_WAIT_BESIDE_WORK_MS;
+  const measured = `${ofApart}, ${longestMs.toFixed(0)} ms (a wallet each: ${apartBesideWork.longestMs.toFixed(0)} ms)`;
+  console.log(goalText({ text: workText, measured, isMet }));
   const results = all.map(({ processes, ofOne, ofApart, lifeRequests: life }) => {
     return [`${processes} processes`, { ofOne, ofApart, lifeRequests: life }];
   });
-  await saveResults("contention", Object.fromEntries(results));
+  await saveResults("contention", { ...Object.fromEntries(results), besideWork: { ofApart } });
 });

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { NETWORK_HOST } from "./relay.ts";
 
 const HOOKS_HOST = "hooks.example.test";
@@ -81,7 +82,7 @@ class LongVideo {
   }
 }
 
-export async function startInstantNetwork(): Promise<InstantNetwork> {
+export async function startInstantNetwork(answersAfterMs = 0): Promise<InstantNetwork> {
   const visible = new Map<string, number>();
   const deliveries: number[] = [];
   const video = new LongVideo();
@@ -93,6 +94,7 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
       const { status } = JSON.parse(await bodyOf(request)) as { status: string };
       visible.set(visibleKey("mastodon", status), performance.now());
       const id = String(visible.size);
+      if (answersAfterMs > 0) await delay(answersAfterMs);
       answerJson(response, { id, url: `https://${NETWORK_HOST}/@bench/${id}` });
     } else if (pathname === "/xrpc/com.atproto.repo.putRecord") {
       const { repo, rkey, record } = JSON.parse(await bodyOf(request)) as Put;

@@ -8,7 +8,8 @@ export interface Timing {
 }
 
 interface Load {
-  readonly calls: number;
+  /** As many as are to be made, which may be found out while they are. */
+  readonly calls: number | (() => number);
   readonly concurrency: number;
   readonly call: (index: number) => Promise<void>;
 }
@@ -24,7 +25,7 @@ export async function measure({ calls, concurrency, call }: Load): Promise<Measu
   let next = 0;
   const startedAt = performance.now();
   const caller = async () => {
-    while (next < calls) {
+    while (next < (typeof calls === "number" ? calls : calls())) {
       const index = next;
       next += 1;
       const from = performance.now();
@@ -34,6 +35,17 @@ export async function measure({ calls, concurrency, call }: Load): Promise<Measu
   };
   await Promise.all(Array.from({ length: concurrency }, caller));
   return { durationMs: performance.now() - startedAt, latenciesMs };
+}
+
+/** Makes calls for a time, so many at once; the first failure ends it. */
+export async function measureFor({
+  seconds,
+  concurrency,
+  call,
+}: Omit<Load, "calls"> & { readonly seconds: number }): Promise<Measured> {
+  const endsAt = performance.now() + seconds * 1000;
+  const calls = () => (performance.now() < endsAt ? Infinity : 0);
+  return await measure({ calls, concurrency, call });
 }
 
 /**

@@ -47,9 +47,16 @@ export async function openLinked(
 }
 
 /** Starts so many processes. `nodeOptions`: as an operator sets them in `NODE_OPTIONS`. */
-export async function startWholeRelay(nodeOptions = "", processes = 1): Promise<WholeRelay> {
+export async function startWholeRelay(
+  nodeOptions = "",
+  processes = 1,
+  networkMs = 0,
+): Promise<WholeRelay> {
   await buildApp();
-  const [storage, network] = await Promise.all([startBenchStorage(), startInstantNetwork()]);
+  const [storage, network] = await Promise.all([
+    startBenchStorage(),
+    startInstantNetwork(networkMs),
+  ]);
   const prefix = `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
   const services = startRelay(storage, prefix, network.settings);
   const environment = {

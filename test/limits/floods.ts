@@ -10,7 +10,7 @@ const CALLS_OF_ADDRESS = 30;
 const READ_PAUSE_MS = 50;
 const LOG_IN_PAUSE_MS = 500;
 const TIMEOUT_MS = 120_000;
-const TOKENS = 10_000;
+const TOKENS = 1_000_000;
 /** As long as it may be, and hard to rate. */
 const COSTLY_PASSWORD = "aB3$xQ9!zL0pW7@kM2#vN8%cR5^tY1&uI6*oE4(sD)fG-hJ=lZ+"
   .repeat(3)
