@@ -53,7 +53,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Posts",
     about:
-      "One post in, one leg per network: published at most once, charged when it was published.",
+      "One post in, one leg per network: published at most once, settled when it was published.",
     routes: postRoutes,
   },
   {

@@ -116,7 +116,7 @@ test("a post with a damaged leg can't be read, lists leave it out, and an erasur
     dataOf(await submit(publisher)),
   ];
   const ref = { profileId: second.profileId, postId: second.id };
-  await damage(publisher, legKey(ref, "mastodon"), "tokensCharged");
+  await damage(publisher, legKey(ref, "mastodon"), "tokensSettled");
   const read = (id: string) => publisher.call("GET", `/v1/posts/${id}`);
   expect((await read(second.id)).status).toBe(500);
   expect((await read(third.id)).status).toBe(200);

@@ -96,7 +96,7 @@ async function ended(postId: string) {
 }
 
 describe("a first comment", () => {
-  test("a first comment is written after the leg has settled, is free, and is reported", async () => {
+  test("a first comment is written after the leg has ended, is free, and is reported", async () => {
     const id = await commented();
     expect((await publisher.read(id)).legs[0].firstComment).toMatchObject({
       status: "pending",

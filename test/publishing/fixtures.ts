@@ -64,7 +64,7 @@ export function legOf({ later = [], ...given }: GivenLeg = {}): Leg {
     notBefore: null,
     round: "pst_test",
     reservation: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
-    tokensCharged: 0,
+    tokensSettled: 0,
     tokensReleased: 0,
     connectionId: "con_test",
     account: { id: "did:plc:test", username: "test", url: "https://social.example/test" },

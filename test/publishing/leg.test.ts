@@ -93,21 +93,21 @@ describe("a claimed leg", () => {
   });
 
   test("a claimed leg keeps the network's data, its reservation and its price", () => {
-    const leg = legOf({ remote: { recordKey: "3k" }, tokensCharged: 10, tokensReleased: 20 });
-    const { remote, reservation, key, round, tokensCharged, tokensReleased } = partsOf(leg);
+    const leg = legOf({ remote: { recordKey: "3k" }, tokensSettled: 10, tokensReleased: 20 });
+    const { remote, reservation, key, round, tokensSettled, tokensReleased } = partsOf(leg);
     expect(partsOf(claimed(leg, claim))).toMatchObject({
       remote,
       reservation,
       key,
       round,
-      tokensCharged,
+      tokensSettled,
       tokensReleased,
     });
   });
 });
 
 describe("a leg without an open reservation", () => {
-  test.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
+  test.each(["none", "settled", "released"] as const)("(%s) is nobody's to work on", (state) => {
     const { reservation } = legOf();
     expect(nextLegStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({
       kind: "unreserved",
@@ -272,8 +272,8 @@ describe("a leg that succeeded", () => {
       at,
       error: null,
       resend: false,
-      reservation: { state: "captured", tokens: 10 },
-      tokensCharged: 10,
+      reservation: { state: "settled", tokens: 10 },
+      tokensSettled: 10,
       tokensReleased: 10,
     });
   });
@@ -285,7 +285,7 @@ describe("a leg that succeeded", () => {
 });
 
 describe("a leg that failed", () => {
-  const sent = marked(claimed(legOf({ tokensCharged: 10 }), claim));
+  const sent = marked(claimed(legOf({ tokensSettled: 10 }), claim));
 
   test("a leg that failed has its error, is not charged and is unclaimed", () => {
     const leg = partsOf(end(sent, { kind: "failed", failure: refused }));
@@ -297,7 +297,7 @@ describe("a leg that failed", () => {
       notBefore: null,
       sentAt: null,
       reservation: { state: "released", tokens: 10 },
-      tokensCharged: 10,
+      tokensSettled: 10,
       tokensReleased: 10,
       error: { code: "media_rejected", networkCode: "42", rule: "media.size", mediaIndex: 1 },
     });

@@ -103,7 +103,7 @@ describe("accepting a post", () => {
   });
 });
 
-describe("settling a leg", () => {
+describe("ending a leg", () => {
   const post: Post = postOf();
   const ref = refOf(post);
   const own = { network: "bluesky", state: "sent", claimId: "claim 1" } as const;
@@ -125,7 +125,7 @@ describe("settling a leg", () => {
 
   function settled(rows: readonly Row[], end = published) {
     const decision = settle(end).decide(viewOf(rows));
-    if (decision.kind !== "write") throw new Error("it was not settled");
+    if (decision.kind !== "write") throw new Error("it was not ended");
     const written = new Map(decision.writes.map((write) => [keyOf(write), write]));
     const leg = written.get(legKey(ref, "bluesky"));
     const postWrite = written.get(postKey(ref));
@@ -140,17 +140,14 @@ describe("settling a leg", () => {
     };
   }
 
-  test("settling a leg ends a post whose work row is already removed", () => {
+  test("ending a leg ends a post whose work row is already removed", () => {
     expect(settled(rowsWith(mine, other({ state: "done" }), [])).work).toBeUndefined();
   });
 
   test.each<[string, GivenLeg]>([
     ["that another worker claimed", { claimId: "claim 2" }],
     ["that was given back", { claimId: null }],
-    [
-      "that was settled",
-      { reservation: { ...mine.reservation, state: "captured" }, state: "done" },
-    ],
+    ["that has ended", { reservation: { ...mine.reservation, state: "settled" }, state: "done" }],
     [
       "that was released",
       { reservation: { ...mine.reservation, state: "released" }, state: "failed" },
@@ -165,13 +162,13 @@ describe("settling a leg", () => {
       });
   });
 
-  test("settling a leg stops when a row of the post is missing", () => {
+  test("ending a leg stops when a row of the post is missing", () => {
     expect(() => settle(published).decide(viewOf(rowsWith(mine, other({})).slice(0, 2)))).toThrow(
       "a post lost rows",
     );
   });
 
-  test("settling a leg reads every row that it decides on", () => {
+  test("ending a leg reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
     const at = refOf(wide);
     const { rowKeys } = endOperation({ ref: at, post: wide, leg: mine, end: published });

@@ -164,7 +164,7 @@ const call: fc.Arbitrary<Call> = fc.record({
 const leg: fc.Arbitrary<Leg> = fc
   .record({
     reservation: fc.record({
-      state: fc.constantFrom("none", "open", "captured", "released"),
+      state: fc.constantFrom("none", "open", "settled", "released"),
       tokens: count,
       operation: fc.constantFrom("publish_leg", "posts.retry_leg"),
       day: time.map((at) => at.slice(0, 10)),

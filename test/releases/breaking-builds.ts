@@ -5,7 +5,7 @@ import { patched } from "./builds.ts";
 export const NEXT_COLUMN = "ofTheNextBuild";
 
 const ENCODE = "encode(value){let into={v:ROW_FORM};";
-const CHARGED = "tokensCharged:integer()";
+const SETTLED = "tokensSettled:integer()";
 const WALLET_WRITE = '{kind:"merge",row,etag:from.etag}';
 const SENT = "return{v:1,...trace";
 
@@ -31,8 +31,8 @@ export const BREACHES: readonly Breach[] = [
     of: "next",
     patches: [
       {
-        from: CHARGED,
-        to: "tokensCharged:{...integer(),write:(into,name,value)=>{into[name]=String(value)},read:(row,name)=>Number(row[name])}",
+        from: SETTLED,
+        to: "tokensSettled:{...integer(),write:(into,name,value)=>{into[name]=String(value)},read:(row,name)=>Number(row[name])}",
       },
     ],
     noticed: /damaged row/,

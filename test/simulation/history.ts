@@ -45,7 +45,7 @@ export class History {
     this.#moments.set(platformId, moments);
   }
 
-  /** Takes down whether a first comment with this text comes before its leg has settled. */
+  /** Takes down whether a first comment with this text comes before its leg has ended. */
   async noteComment(text: string): Promise<void> {
     const isEarly = (await this.#observer.posts()).some(({ post, legs }) =>
       legs.some(

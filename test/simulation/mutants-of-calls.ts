@@ -69,7 +69,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
       ),
   },
   {
-    name: "K1: a first comment before its post is settled",
+    name: "K1: a first comment before its post has ended",
     era: 62,
     followsUp: true,
     install() {

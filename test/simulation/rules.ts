@@ -169,7 +169,7 @@ function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string)
   const charged = statusOf(leg) === "succeeded" ? 1 : 0;
   return broken(
     [settled.length !== charged, `${what} is ${statusOf(leg)}, charged ${settled.length} times`],
-    [leg.tokensCharged !== charged * LEG_TOKENS, `${what} says it cost ${leg.tokensCharged}`],
+    [leg.tokensSettled !== charged * LEG_TOKENS, `${what} says it cost ${leg.tokensSettled}`],
     [settled.some(({ tokens }) => tokens !== -LEG_TOKENS), `${what} had another price`],
   );
 }
@@ -513,7 +513,7 @@ function removalViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
   });
 }
 
-/** A first comment is written once, below its own post, after that has settled, and what is said of it is so. */
+/** A first comment is written once, below its own post, after that has ended, and what is said of it is so. */
 function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): string[] {
   const { simulation, events } = evidence;
   return legs.flatMap((leg) => {
@@ -529,7 +529,7 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     );
     const { earlyComments } = simulation.world.history;
     return broken(
-      [earlyComments.has(text), `${what} was written before its post had settled`],
+      [earlyComments.has(text), `${what} was written before its post had ended`],
       [seen.length > 1, `${what} was written ${seen.length} times`],
       [!isPublished && seen.length > 0, `${what} was written, and the leg is ${statusOf(leg)}`],
       [isPublished && isWanted && call === undefined, `${what} was forgotten`],

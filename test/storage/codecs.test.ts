@@ -444,14 +444,16 @@ test("a number that is no whole one is damage, and a text that is none of those 
   const columnsOfLeg = fc.sample(valuesOf(legRow.columns), { numRuns: 1, seed: 1 })[0];
   if (columnsOfLeg === undefined) throw new Error("no sample");
   const leg = { ...legRow.encode(columnsOfLeg), rowKey: "P|leg" };
-  expect(damageOf(() => legRow.decode({ ...leg, holdState: "lost" }))).toEqual({
+  expect(damageOf(() => legRow.decode({ ...leg, reservationState: "lost" }))).toEqual({
     kind: "leg",
     rowKey: "P|leg",
-    column: "holdState",
+    column: "reservationState",
     reason: "has a value of a later build",
     isNewer: true,
   });
-  expect(legRow.decode({ ...leg, holdState: "lost" }, "people").holdState).toBe("lost");
+  expect(legRow.decode({ ...leg, reservationState: "lost" }, "people").reservationState).toBe(
+    "lost",
+  );
 });
 
 test("a caller that asked is told about each damaged row that is read, until they ask no more", () => {

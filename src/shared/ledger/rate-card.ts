@@ -15,12 +15,12 @@ export const RATE_CARD = {
   publish_leg: {
     tokens: 10,
     unit: "leg",
-    description: "Publish to one network; charged when it succeeded.",
+    description: "Publish to one network; settled when it succeeded.",
   },
   "posts.retry_leg": {
     tokens: 10,
     unit: "leg",
-    description: "Retry a failed leg; charged when it succeeded.",
+    description: "Retry a failed leg; settled when it succeeded.",
   },
   "posts.schedule": { tokens: 2, unit: "post", description: "Store a post for later." },
   "connections.link": { tokens: 5, unit: "account", description: "Link a new account." },

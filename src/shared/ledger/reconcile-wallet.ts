@@ -100,7 +100,7 @@ const legOf = (postId: string | null, network: string | null) => `${postId}|${ne
 
 /**
  * Returns what the legs of these entries had reserved before. It is nothing if the leg's first entry reserves, and what
- * that entry releases or charges if it ends the leg.
+ * that entry settles or releases if it ends the leg.
  */
 function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> {
   const before = new Map<string, number>();

@@ -19,7 +19,7 @@ const EXCHANGE_MS_MAX = 10_000;
 /** How long a request waits for exchanges. After that, the counts that this process knows decide. */
 const WAIT_MS_MAX = 10_000;
 /** How long after the end of a minute all instances have written their counts. */
-const SETTLED_MS = FRESH_MS + 2_000;
+const COMPLETE_MS = FRESH_MS + 2_000;
 
 /** Whether a request was admitted, and how much of the limit is left. */
 export interface Admission {
@@ -44,7 +44,7 @@ class Tally {
   written = 0;
   others = 0;
   columns: readonly string[] = [];
-  settled = false;
+  isComplete = false;
 
   get unseen(): number {
     return this.own - this.written;
@@ -179,8 +179,8 @@ export class SharedWindow {
       { minute, tally: this.#current },
       { minute: minute - 1, tally: this.#previous },
     ];
-    const unsettled = tallies.filter(({ tally }) => !tally.settled);
-    const counted = unsettled.map((entry) => ({ ...entry, own: entry.tally.own }));
+    const incomplete = tallies.filter(({ tally }) => !tally.isComplete);
+    const counted = incomplete.map((entry) => ({ ...entry, own: entry.tally.own }));
     await Promise.all(
       counted
         .filter(({ tally, own }) => own !== tally.written)
@@ -190,7 +190,7 @@ export class SharedWindow {
       counted.map(async ({ tally, own, ...entry }) => {
         tally.take(await rows.read(subject, entry.minute), this.#column);
         tally.written = own;
-        tally.settled = startedAt >= (entry.minute + 1) * WINDOW_MS + SETTLED_MS;
+        tally.isComplete = startedAt >= (entry.minute + 1) * WINDOW_MS + COMPLETE_MS;
       }),
     );
   }

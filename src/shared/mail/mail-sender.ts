@@ -224,7 +224,7 @@ export class MailSender {
     const isStopped = aborted.signal.aborted && outcome.kind === "failed";
     return isStopped
       ? await this.#wait(attempt, clock.now(), mail)
-      : await this.#settle(attempt, outcome);
+      : await this.#recordOutcome(attempt, outcome);
   }
 
   /** Writes when a mail is tried again, and with which counts. */
@@ -240,7 +240,7 @@ export class MailSender {
     return notBefore;
   }
 
-  async #settle(attempt: Attempt, outcome: SendOutcome): Promise<Date | undefined> {
+  async #recordOutcome(attempt: Attempt, outcome: SendOutcome): Promise<Date | undefined> {
     const { clock, log, metrics, mails } = this.#parts;
     const { mail, attempts, cutOffs } = attempt;
     const about = { kind: mail.content?.kind, mail: mail.id, attempts };

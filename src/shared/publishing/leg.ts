@@ -43,12 +43,12 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   pending    platform is paced                  pending     startingAt: notBefore     -
  *   pending    its call is claimed                publishing  claimed: claim            -
  *   publishing its call is open again             pending     postponed: notBefore      -
- *   publishing its call is done                   succeeded   ended: result             capture
+ *   publishing its call is done                   succeeded   ended: result             settle
  *   publishing its call failed or stays unknown   failed      ended: error              release
  *   failed     owner retries                      pending     retried: round, resend    reserve
  *
  * "Its call" is the one that publishes: its state is the status (`statusOf`). What it costs is reserved before it
- * can be claimed (`reservation`), and captured or released by the transaction that ends it. `succeeded` and `skipped` are
+ * can be claimed (`reservation`), and settled or released by the transaction that ends it. `succeeded` and `skipped` are
  * final; only a retry changes a failed leg.
  */
 
@@ -60,9 +60,9 @@ export interface LegAccount {
   readonly url: string;
 }
 
-/** The tokens reserved for a leg. They are captured or released once, when the leg ends. */
+/** The tokens reserved for a leg. They are settled or released once, when the leg ends. */
 export interface Reservation {
-  readonly state: "none" | "open" | "captured" | "released";
+  readonly state: "none" | "open" | "settled" | "released";
   readonly tokens: number;
   readonly operation: Operation;
   /** UTC day of the reservation. */
@@ -77,7 +77,7 @@ export interface Leg {
   /** Id of the acceptance or the retry that started the leg. */
   readonly round: string;
   readonly reservation: Reservation;
-  readonly tokensCharged: number;
+  readonly tokensSettled: number;
   readonly tokensReleased: number;
   readonly connectionId: string | null;
   readonly account: LegAccount | null;
@@ -201,13 +201,13 @@ function reserved(operation: "publish_leg" | "posts.retry_leg", now: Date): Rese
   return { state: "open", tokens: priceOf(operation), operation, day: utcDay(now) };
 }
 
-/** Makes a leg as it is accepted: pending with its tokens reserved, or failed without a charge. */
+/** Makes a leg as it is accepted: pending with its tokens reserved, or failed, which reserves nothing. */
 export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   const { network, connection } = check;
   const [error] = errorsOf(check);
   const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
   const starts = error === undefined;
-  // The legs of a scheduled post are paid for when it starts.
+  // A scheduled post reserves for its legs when it starts.
   const reserves = starts && post.status !== "scheduled";
   const call = newCall("publish", `${post.id}|${network}|${content}`, now);
   const leg: Leg = {
@@ -222,7 +222,7 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
       operation: "publish_leg",
       day: utcDay(now),
     },
-    tokensCharged: 0,
+    tokensSettled: 0,
     tokensReleased: 0,
     connectionId: connection?.id ?? null,
     account: connection === undefined ? null : accountOn(connection),
@@ -250,7 +250,7 @@ export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): L
   };
 }
 
-/** Ends a leg without a charge, because its post doesn't start. */
+/** Ends a leg that has reserved nothing, because its post doesn't start. */
 export function notStarted(
   leg: Leg,
   { status: kind, code }: { readonly status: "skipped" | "failed"; readonly code: LegErrorCode },

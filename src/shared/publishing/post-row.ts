@@ -129,11 +129,11 @@ export const legRow = rowCodec("leg", {
   leaseUntil: textOrNull(),
   notBefore: textOrNull(),
   round: text(),
-  holdState: oneOf<Reservation["state"]>(["none", "open", "captured", "released"]),
-  holdTokens: integer(),
-  holdOperation: text<Operation>(),
-  holdDay: text(),
-  tokensCharged: integer(),
+  reservationState: oneOf<Reservation["state"]>(["none", "open", "settled", "released"]),
+  reservationTokens: integer(),
+  reservationOperation: text<Operation>(),
+  reservationDay: text(),
+  tokensSettled: integer(),
   tokensReleased: integer(),
   connectionId: textOrNull(),
   account: jsonOrNull(accountForm),
@@ -158,23 +158,28 @@ export function toPost(platformId: string, row: Row, reader?: Reader): Post {
 }
 
 export function toLegRow(rowKey: string, leg: Leg): Row {
-  const { state: holdState, tokens, operation, day } = leg.reservation;
-  const reservation = { holdState, holdTokens: tokens, holdOperation: operation, holdDay: day };
+  const { state, tokens, operation, day } = leg.reservation;
+  const reservation = {
+    reservationState: state,
+    reservationTokens: tokens,
+    reservationOperation: operation,
+    reservationDay: day,
+  };
   return { ...legRow.encode({ ...leg, ...reservation, calls: compact(leg.calls) }), rowKey };
 }
 
 /** Decodes the row of a leg. @throws DamagedRow; NewerRow for work on calls that this build does not know */
 export function toLeg(row: Row, reader: Reader = "work"): Leg {
-  const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row, reader);
+  const {
+    reservationState: state,
+    reservationTokens: tokens,
+    reservationOperation: operation,
+    reservationDay: day,
+    ...leg
+  } = legRow.decode(row, reader);
   if (reader === "work" && !leg.calls.every(isKnown)) {
     const reason = "has a value of a later build";
     throw new NewerRow({ kind: legRow.kind, rowKey: row.rowKey, column: "calls", reason });
   }
-  const reservation = {
-    state: holdState,
-    tokens: holdTokens,
-    operation: holdOperation,
-    day: holdDay,
-  };
-  return { ...leg, reservation };
+  return { ...leg, reservation: { state, tokens, operation, day } };
 }

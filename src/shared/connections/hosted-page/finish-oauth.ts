@@ -24,7 +24,7 @@ import { createNetworkTools, type ToolsDeps } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt, OAuthStateStore } from "../oauth-state-store.ts";
 import { startOAuth } from "./start-oauth.ts";
-import { settleLink } from "./submit-form.ts";
+import { finishLink } from "./submit-form.ts";
 import { endNotice, plainNotice, openVisit, type OpenVisit, type Visit } from "./visit.ts";
 
 const STATE_CHARACTERS_MAX = 200;
@@ -83,7 +83,7 @@ async function linkReturned(
     return "problem" in started ? back(started.problem) : started;
   }
   if (outcome.kind === "restart") return back("network_unavailable");
-  const answer = await settleLink(services, request, { visit, network, outcome });
+  const answer = await finishLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
 }
 

@@ -108,7 +108,7 @@ async function begin(
     return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
   const tools = createNetworkTools(services, name, visitLimits(visit.session));
   const outcome = boundedLink(await chosen.link.signIn(form, tools));
-  return await settleLink(services, request, { visit, network, outcome });
+  return await finishLink(services, request, { visit, network, outcome });
 }
 
 /** Answers the form in which one of an authorisation's accounts is chosen. */
@@ -137,7 +137,7 @@ async function choose(
     } as const;
     return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
-  const answer = await settleLink(services, request, { visit, network, outcome });
+  const answer = await finishLink(services, request, { visit, network, outcome });
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
@@ -179,7 +179,7 @@ async function countAttempt(
 }
 
 /** Links the account that signed in. Leads back to the platform after the last requested account, else to the page. */
-export async function settleLink(
+export async function finishLink(
   services: ConnectionsDeps,
   request: BrowserRequest,
   {

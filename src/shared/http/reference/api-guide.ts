@@ -48,6 +48,6 @@ Verify \`X-Social-Restapi-Signature: t=<seconds>,v1=<hex>\` before you believe a
   },
   {
     title: "Tokens",
-    text: `A post reserves 10 tokens per leg when it is accepted; a leg that was published is charged, one that failed is released. Storing a scheduled post costs 2, validating 1, linking a new account 5: \`GET /v1/rate-card\` has the list. When the wallet is short the answer is 402 \`insufficient_tokens\`, and nothing was written.`,
+    text: `A post reserves 10 tokens per leg when it is accepted; a leg that was published is settled, which takes its tokens from the balance; one that failed is released. Storing a scheduled post costs 2, validating 1, linking a new account 5: \`GET /v1/rate-card\` has the list. When the wallet is short the answer is 402 \`insufficient_tokens\`, and nothing was written.`,
   },
 ];

@@ -10,7 +10,7 @@ import { query } from "./request.ts";
 
 const ASK_AGAIN_SECONDS = 30;
 /** By then, everything that an earlier call has caused is finished. */
-const SETTLED_MS = 30_000;
+const VISIBLE_MS = 30_000;
 
 /**
  * Reads the record under its key, which shows whether the post was published. It is public, so it can be read even for
@@ -26,8 +26,8 @@ export async function find(leg: Leg): Promise<Finding> {
   if (published !== undefined) return published;
   if (isNotFound(answer)) {
     // Repeating is always harmless. That nothing was published is only certain when no call is running.
-    const isSettled = sentAt === null || tools.now().getTime() - sentAt.getTime() >= SETTLED_MS;
-    return { kind: isSettled ? "absent" : "repeatable" };
+    const hasHadTime = sentAt === null || tools.now().getTime() - sentAt.getTime() >= VISIBLE_MS;
+    return { kind: hasHadTime ? "absent" : "repeatable" };
   }
   const classified = classify(answer, tools.now());
   return {

@@ -15,7 +15,7 @@ interface MissedPost<Leg> {
 interface SearchRule<Leg> {
   readonly search: (leg: Leg) => Promise<PostSearch>;
   /** When everything that the first call caused is finished and visible. */
-  readonly settledMs: number | ((leg: Leg) => number);
+  readonly visibleMs: number | ((leg: Leg) => number);
   /** Decides before that time. By default, the network is asked again. */
   readonly early?: (missed: MissedPost<Leg> & { readonly leftMs: number }) => Finding;
   /** Decides after that time. */
@@ -25,7 +25,7 @@ interface SearchRule<Leg> {
 /** Makes the step that finds a post by a search. A network that doesn't answer is asked again. */
 export function findBySearch<Credentials, Remote>({
   search,
-  settledMs,
+  visibleMs,
   early,
   late,
 }: SearchRule<OwnLeg<Credentials, Remote>>) {
@@ -34,7 +34,7 @@ export function findBySearch<Credentials, Remote>({
     const found = await search(leg);
     if (found.kind === "done" || found.kind === "not_yet") return found;
     const ageMs = leg.tools.now().getTime() - leg.sentAt.getTime();
-    const leftMs = (typeof settledMs === "number" ? settledMs : settledMs(leg)) - ageMs;
+    const leftMs = (typeof visibleMs === "number" ? visibleMs : visibleMs(leg)) - ageMs;
     const isMissing = found.kind === "absent" && found.isComplete;
     const missed = { leg, ageMs, search: found, isMissing };
     if (leftMs <= 0) return late(missed);

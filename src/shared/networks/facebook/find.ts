@@ -8,9 +8,9 @@ import { nextTry } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 /** A list may show a post late, and an attempt may still be running. */
-const SETTLED_MS = 60_000;
+const VISIBLE_MS = 60_000;
 /** Facebook shows an ordinary video in no list before it is processed. */
-const VIDEO_SETTLED_MS = 30 * 60_000;
+const VIDEO_VISIBLE_MS = 30 * 60_000;
 /** If a video was uploaded longer ago than this and isn't processed, nobody has asked to publish it. */
 const STUCK_MS = 5 * 60_000;
 
@@ -32,7 +32,7 @@ export function find(leg: Leg): Promise<Finding> {
  */
 const findOurPost = findBySearch({
   search: findOwnPost,
-  settledMs: ({ remote }) => (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
+  visibleMs: ({ remote }) => (remote.form === "video" ? VIDEO_VISIBLE_MS : VISIBLE_MS),
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     remote.form === "video" || remote.form === "text" || photosHaveExpired(remote, tools.now())
@@ -42,7 +42,7 @@ const findOurPost = findBySearch({
 
 const findOurStory = findBySearch({
   search: (leg: Leg) => findStory(leg, leg.remote.photos[0] ?? ""),
-  settledMs: SETTLED_MS,
+  visibleMs: VISIBLE_MS,
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     photosHaveExpired(remote, tools.now())
@@ -71,7 +71,7 @@ async function findVideo(leg: Leg, videoId: string, ageMs: number): Promise<Find
         return stillWorking("Facebook has yet to begin with the video");
       return remote.form === "video"
         ? notYet("Facebook has yet to begin with the video")
-        : { kind: ageMs >= SETTLED_MS ? "absent" : "repeatable" };
+        : { kind: ageMs >= VISIBLE_MS ? "absent" : "repeatable" };
   }
 }
 

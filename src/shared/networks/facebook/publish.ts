@@ -23,7 +23,7 @@ export async function perform(leg: Leg): Promise<Outcome> {
   const answer = await exchange(leg.tools, visibleCall(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = inForm(acceptedShape)(answer);
-  return accepted === undefined ? refused(leg, answer) : settle(leg, accepted);
+  return accepted === undefined ? refused(leg, answer) : outcomeOfAccepted(leg, accepted);
 }
 
 function visibleCall(leg: Leg): HttpRequest {
@@ -68,11 +68,11 @@ const acceptedShape = shape(() =>
 );
 type Accepted = ShapeOf<typeof acceptedShape>;
 
-async function settle(leg: Leg, accepted: Accepted): Promise<Outcome> {
+async function outcomeOfAccepted(leg: Leg, accepted: Accepted): Promise<Outcome> {
   const { remote } = leg;
   const { id, post_id: postId, permalink_url } = accepted;
   const videoId = remote.form === "video" ? id : remote.video?.id;
-  if (videoId !== undefined) return settleVideo(leg, videoId);
+  if (videoId !== undefined) return outcomeOfVideo(leg, videoId);
   if (remote.form === "photo_story") {
     const photo = remote.photos[0] ?? "";
     const story = await findStory(leg, photo);
@@ -86,7 +86,7 @@ async function settle(leg: Leg, accepted: Accepted): Promise<Outcome> {
 }
 
 /** Returns the outcome for an accepted video, which is only visible after processing and may still fail. */
-async function settleVideo(leg: Leg, postedVideoId: string): Promise<Outcome> {
+async function outcomeOfVideo(leg: Leg, postedVideoId: string): Promise<Outcome> {
   const remote = { ...leg.remote, postedVideoId };
   const state = await lookAtVideo(postedVideoId, leg);
   switch (state.kind) {

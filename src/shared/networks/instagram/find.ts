@@ -10,7 +10,7 @@ import { isEdge, readEdge } from "../graph/request.ts";
 import { isStory } from "../graph/post-form.ts";
 
 /** By then, everything that a call has caused is finished. */
-const SETTLED_MS = 60_000;
+const VISIBLE_MS = 60_000;
 
 /** Reads the container's status, which shows whether it was published. */
 export async function find(leg: Leg): Promise<Finding> {
@@ -22,7 +22,7 @@ export async function find(leg: Leg): Promise<Finding> {
     case "published":
       return findOwnMedia(leg);
     case "finished":
-      return { kind: ageMs >= SETTLED_MS ? "absent" : "repeatable" };
+      return { kind: ageMs >= VISIBLE_MS ? "absent" : "repeatable" };
     case "failed":
       return { kind: "absent" };
     case "unreadable": {

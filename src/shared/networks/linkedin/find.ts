@@ -16,7 +16,7 @@ import { classifyFor } from "./session.ts";
 import type { Leg } from "./state.ts";
 
 /** By then, everything that the first attempt has caused is finished. */
-const SETTLED_MS = 30_000;
+const VISIBLE_MS = 30_000;
 /** Lists show a post with a delay. */
 const LISTED_MS = 60_000;
 /** A duplicate is noticed for ten minutes. The last one is left for the repeated call itself. */
@@ -28,7 +28,7 @@ const UNKNOWABLE = unknowable("the network can't tell any more whether the post 
 /** Looks for an organisation's post. A member's can't be listed, so the call is repeated once. */
 export const find = findBySearch({
   search: (leg: Leg) => (canTell(leg) ? findOwnPost(leg) : UNREADABLE),
-  settledMs: LISTED_MS,
+  visibleMs: LISTED_MS,
   early: ({ leg, search, ageMs }) =>
     search.kind === "unreadable"
       ? repeatOnce(leg, ageMs)
@@ -51,7 +51,7 @@ export function canTell({ credentials }: Pick<Leg, "credentials">): boolean {
  * (UGC Post API, "Content is a duplicate of"), but not for posts with files, which are never repeated.
  */
 function repeatOnce(leg: Leg, ageMs: number): Finding {
-  if (ageMs < SETTLED_MS) return notYet("an attempt may still be under way");
+  if (ageMs < VISIBLE_MS) return notYet("an attempt may still be under way");
   const isLast = leg.remote.doubts >= DOUBTS_MAX;
   if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) return UNKNOWABLE;
   return { kind: "repeatable" };

@@ -14,7 +14,7 @@ import type { Leg } from "./state.ts";
 const KEY_LIFE_MS = 50 * 60_000;
 const ASK_AGAIN_SECONDS = 30;
 /** By then, all effects of the first attempt are finished. Before that, a missing post proves nothing. */
-const SETTLED_MS = 30_000;
+const VISIBLE_MS = 30_000;
 /** Clocks differ, so a post may seem a little older than the call that made it. */
 const CLOCK_SKEW_MS = 60_000;
 /** Servers that store whole seconds make a post seem older by less than one. */
@@ -27,7 +27,7 @@ const SECOND_MS = 1_000;
  */
 export const find = findBySearch({
   search: findOwnPost,
-  settledMs: SETTLED_MS,
+  visibleMs: VISIBLE_MS,
   // Mastodon holds a repeat until the first call has ended, so it can be sent at once. Other servers could make two posts.
   early: ({ leg }) =>
     keepsKeysOf(leg) && holdsRepeats(leg)

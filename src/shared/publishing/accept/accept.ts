@@ -43,7 +43,7 @@ export function reserveMovement(
   };
 }
 
-/** Returns the movement of accepting. A scheduled post is only charged for storing, and its legs when it starts. */
+/** Returns the movement of accepting. A scheduled post pays for storing. Its legs reserve when it starts. */
 function movementOf({ post, legs }: PostWithLegs): Movement {
   const operation = "posts.schedule";
   if (post.status === "scheduled")

@@ -106,8 +106,8 @@ export function endOperation({ ref, post, leg, end, stored }: Ending): PostOpera
       const mine = current?.legs.find((one) => isSameCall(one.leg, leg));
       if (current === undefined || mine === undefined) return { kind: "done", answer: false };
       const after = ended(mine.leg, call, end, now);
-      const settled = publishes ? withFirstComment(after, current.post, now) : after;
-      const legs = current.legs.map((one) => (one === mine ? settled : one.leg));
+      const next = publishes ? withFirstComment(after, current.post, now) : after;
+      const legs = current.legs.map((one) => (one === mine ? next : one.leg));
       const changed = publishes ? progressed(current.post, legs, now) : touched(current.post, now);
       return {
         kind: "change",

@@ -111,12 +111,12 @@ function callEnd(leg: Leg, callMs: number): string {
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
 
-/** Returns the leg with what was reserved for it captured if it is done, and released if not. */
-function paid(leg: Leg, isDone: boolean): Leg {
+/** Returns the leg with what was reserved for it settled if it is done, and released if not. */
+function endReservation(leg: Leg, isDone: boolean): Leg {
   const { tokens } = leg.reservation;
-  const reservation = { ...leg.reservation, state: isDone ? "captured" : "released" } as const;
+  const reservation = { ...leg.reservation, state: isDone ? "settled" : "released" } as const;
   return isDone
-    ? { ...leg, reservation, tokensCharged: leg.tokensCharged + tokens }
+    ? { ...leg, reservation, tokensSettled: leg.tokensSettled + tokens }
     : { ...leg, reservation, tokensReleased: leg.tokensReleased + tokens };
 }
 
@@ -143,7 +143,10 @@ function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
   return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
 }
 
-/** Returns the leg with the call under way ended, without its lease. What publishes is paid for if it is done. */
+/**
+ * Returns the leg with the call under way ended, without its lease. If the call publishes, what was reserved for it is
+ * settled or released.
+ */
 export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   const last = endedCall(call, end, now);
   // A file that is refused for its type is told about once.
@@ -155,8 +158,8 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   switch (last.kind) {
     case "publish":
       return end.kind === "done"
-        ? withWarnings(paid(after, true), end.differences ?? [])
-        : paid(after, false);
+        ? withWarnings(endReservation(after, true), end.differences ?? [])
+        : endReservation(after, false);
     case "comment":
       return withCommentWarning(after, last);
     case "remove":

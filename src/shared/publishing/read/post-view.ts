@@ -47,7 +47,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
     error,
     retryAvailable: isRetryAvailable(leg, connection),
     warnings: leg.warnings,
-    tokensCharged: leg.tokensCharged,
+    tokensCharged: leg.tokensSettled,
     firstComment: comment === undefined && !isAwaited ? null : commentRecord(comment),
     removal: removalRecord(latestCall(leg, "remove")),
   };
@@ -82,7 +82,7 @@ function tokensOf(legs: readonly Leg[]) {
   const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
   return {
     reserved: sum(({ reservation }) => (reservation.state === "open" ? reservation.tokens : 0)),
-    charged: sum((leg) => leg.tokensCharged),
+    charged: sum((leg) => leg.tokensSettled),
     released: sum((leg) => leg.tokensReleased),
   };
 }

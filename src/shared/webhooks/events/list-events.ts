@@ -11,7 +11,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
  * How old an event must be to be listed. Ids are made before their transaction is written, so a reader that continues
  * after a younger event would miss an older one written later. A storage call takes up to 10 s, and clocks differ.
  */
-const SETTLED_MS = 15_000;
+const LISTED_AFTER_MS = 15_000;
 const PENDING_MAX = 1_000;
 /** How many events a restricted key's page is selected from. The page may be short or empty before the end. */
 const PICKED_FROM_MAX = 300;
@@ -64,13 +64,16 @@ export async function listEvents(
   const kept = beforeKept(now);
   const most = view === undefined ? limit : PICKED_FROM_MAX;
   const found = await eventsAfter(services, scope, asked > kept ? asked : kept, most + 1);
-  const settled = found.filter(({ id }) => timeOfId("event", id) <= now.getTime() - SETTLED_MS);
-  const read = settled.slice(0, most);
+  const listable = found.filter(
+    ({ id }) => timeOfId("event", id) <= now.getTime() - LISTED_AFTER_MS,
+  );
+  const read = listable.slice(0, most);
   const seen = read.filter(
     ({ profileId }) => view === undefined || view.profileIds.has(profileId ?? ""),
   );
   const items = seen.slice(0, limit);
-  const last = seen.length > limit ? items.at(-1) : settled.length > most ? read.at(-1) : undefined;
+  const last =
+    seen.length > limit ? items.at(-1) : listable.length > most ? read.at(-1) : undefined;
   return {
     items: items.map((event) => eventPayload(event, services.config.publicBaseUrl)),
     nextCursor: last === undefined ? null : services.cursors.make(last.id, bound),

@@ -13,7 +13,7 @@ import { classify } from "./errors.ts";
 import { ORIGIN, tokenOf } from "./link.ts";
 
 /** What an earlier call set off is done by then. */
-const SETTLED_MS = 30_000;
+const VISIBLE_MS = 30_000;
 
 const pinShape = shape(() => z.object({ id: z.string(), url: z.url() }));
 
@@ -40,7 +40,7 @@ export async function find(leg: LegToPublish, tools: NetworkTools): Promise<Find
   const pin = readPin(answer);
   if (pin !== undefined) return pin;
   const ageMs = tools.now().getTime() - (leg.sentAt?.getTime() ?? 0);
-  if (answer.status === 404) return { kind: ageMs >= SETTLED_MS ? "absent" : "repeatable" };
+  if (answer.status === 404) return { kind: ageMs >= VISIBLE_MS ? "absent" : "repeatable" };
   const classified = classify(answer, tools.now());
   return notYet(classified.note, classified.retryAfterSeconds);
 }
