@@ -25,8 +25,9 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 
 describe("log-ins of strangers from many networks at once", () => {
+  // Three of a network are within its own limit, so what is refused exceeds that of all together.
   const flood = (emailOf: () => string) =>
-    Array.from({ length: 240 }, (_, index) => logIn(emailOf(), `198.51.${index % 12}.${index}`));
+    Array.from({ length: 240 }, (_, index) => logIn(emailOf(), `198.51.${index % 80}.${index}`));
 
   test("are checked for a few, and refused immediately for the others, who hear when to try again", async () => {
     const before = relay.logLines.length;

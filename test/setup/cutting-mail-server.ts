@@ -53,6 +53,10 @@ export interface CuttingMailServer {
   readonly said: string[];
   /** The addresses of the envelopes. */
   readonly recipients: string[];
+  /** How many answers were late. */
+  late: number;
+  /** How many connections are open. */
+  readonly connections: number;
   /** What the last connection was sent, in bytes. */
   bytesSaid: number;
   /** Ends all connections, as they end with the process on the other side. */
@@ -65,7 +69,10 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
-    socket.on("close", () => (state.bytesSaid = socket.bytesWritten));
+    socket.on("close", () => {
+      sockets.delete(socket);
+      state.bytesSaid = socket.bytesWritten;
+    });
     serve(socket, state);
   });
   server.listen(0, "127.0.0.1");
@@ -82,6 +89,10 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
     taken: [],
     said: [],
     recipients: [],
+    late: 0,
+    get connections() {
+      return sockets.size;
+    },
     bytesSaid: 0,
     hangUp() {
       for (const socket of sockets) socket.destroy();
@@ -121,8 +132,9 @@ function serve(socket: Socket, state: CuttingMailServer): void {
   const say = (line: string, step?: Cut) => {
     const answer = () => void socket.write(`${line}\r\n`);
     const isLate = state.delayMs !== undefined && step !== undefined && state.cut === step;
-    if (isLate) setTimeout(answer, state.delayMs);
-    else answer();
+    if (!isLate) return answer();
+    state.late += 1;
+    setTimeout(answer, state.delayMs);
   };
   const isOver = (step: Cut): boolean => {
     if (state.cut !== step || state.delayMs !== undefined) return false;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import type { Config } from "../config/config.ts";
 
 /** Time limits for the mail server, in milliseconds. */
@@ -67,7 +68,13 @@ export interface Transport {
 type MailConfig = NonNullable<Config["mail"]>;
 
 /** Loads the library when the first mail is sent. */
-const loadLibrary = async () => (await import("nodemailer")).default;
+async function loadLibrary() {
+  const [{ default: MailComposer }, { default: SmtpConnection }] = await Promise.all([
+    import("nodemailer/lib/mail-composer"),
+    import("nodemailer/lib/smtp-connection"),
+  ]);
+  return { MailComposer, SmtpConnection };
+}
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 /**
@@ -134,57 +141,64 @@ interface Line {
   readonly onAnswer: (answer: string) => void;
 }
 
-async function handOver(mail: MailConfig, message: Message, line: Line): Promise<void> {
-  const { host, port, isSecure, needsTls, user, password, from, name } = mail;
-  const { library, socket, silenceMs, method, enter, onAnswer } = line;
-  const options = {
-    host,
-    port,
-    name: line.name,
-    secure: isSecure,
-    requireTLS: needsTls,
-    ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
-    ...(method === undefined ? {} : { authMethod: method }),
-    tls: { servername: host },
-    // The time limits are ours: an answer that comes drop by drop is no silence.
-    connectionTimeout: silenceMs,
-    greetingTimeout: silenceMs,
-    socketTimeout: silenceMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    transactionLog: true,
-    logger: commandLog((command) => {
-      const step = STEP_OF_COMMAND[command];
-      if (step !== undefined) enter(step);
-    }, onAnswer),
-    getSocket: (
-      _options: unknown,
-      callback: (error: null, options: { connection: Socket }) => void,
-    ) => callback(null, { connection: socket }),
-  };
-  const transporter = library.createTransport(options);
-  // The library reads the mail once the server has asked for it.
-  transporter.use("stream", ({ message: node }, done) => {
-    const createReadStream = node.createReadStream.bind(node);
-    node.createReadStream = (...given: Parameters<typeof createReadStream>) => {
-      const stream = createReadStream(...given);
-      const pipe = stream.pipe.bind(stream);
-      // Safe: it returns what the stream's own method returns.
-      stream.pipe = ((...to: Parameters<typeof pipe>) => {
-        enter("mail");
-        return pipe(...to);
-      }) as typeof stream.pipe;
-      return stream;
-    };
-    done();
-  });
-  await transporter.sendMail({
+function compose({ from, name }: MailConfig, message: Message, { MailComposer }: Library) {
+  return new MailComposer({
     ...message,
     subject: message.subject.replaceAll(BREAKS, " "),
     from: { name, address: from },
     // As an object, so that nothing in an address is taken for a second address.
     to: { name: "", address: message.to },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }).compile();
+}
+
+/** Hands a mail to the server, and sends `QUIT` (RFC 5321, 4.1.1.10) without waiting for its answer. */
+async function handOver(mail: MailConfig, message: Message, line: Line): Promise<void> {
+  const { host, port, isSecure, needsTls, user, password } = mail;
+  const { library, socket, silenceMs, method, enter, onAnswer } = line;
+  const composed = compose(mail, message, library);
+  async function* read() {
+    // The library reads the mail once the server has asked for it.
+    enter("mail");
+    yield* composed.createReadStream();
+  }
+  const connection = new library.SmtpConnection({
+    host,
+    port,
+    name: line.name,
+    secure: isSecure,
+    requireTLS: needsTls,
+    tls: { servername: host },
+    connection: socket,
+    // The time limits are ours: an answer that comes drop by drop is no silence.
+    connectionTimeout: silenceMs,
+    greetingTimeout: silenceMs,
+    socketTimeout: silenceMs,
+    transactionLog: true,
+    logger: commandLog((command) => {
+      const step = STEP_OF_COMMAND[command];
+      if (step !== undefined) enter(step);
+    }, onAnswer),
   });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const unlessFailed = (next: () => void) => (error?: Error | null) =>
+        error ? reject(error) : next();
+      // It stays, because an error that nobody listens for would end the process.
+      connection.on("error", reject);
+      const send = () =>
+        connection.send(composed.getEnvelope(), Readable.from(read()), unlessFailed(resolve));
+      const logIn = () => {
+        if (user === undefined || !connection.allowsAuth) return send();
+        const credentials = { user, pass: password ?? "" };
+        connection.login({ credentials, method: method ?? false }, unlessFailed(send));
+      };
+      connection.connect(unlessFailed(logIn));
+    });
+  } finally {
+    connection.quit();
+  }
 }
 
 /** What the library throws. */
@@ -225,12 +239,25 @@ function offersBoth(answer: string): boolean {
   return ["PLAIN", "LOGIN"].every((method) => offered.includes(method));
 }
 
+/** Time limit for the answer to `QUIT`, and how many connections may wait for it. */
+const GOODBYE_MS = 5_000;
+const GOODBYES_MAX = 16;
+
 export function createTransport(
   { mail, publicBaseUrl }: Pick<Config, "mail" | "publicBaseUrl">,
   limits: MailLimits = MAIL_LIMITS,
 ): Transport {
   /** What the server was last found to take. */
   let known: Line["method"];
+  /** The last connections that were ended with `QUIT`. */
+  const leaving: Socket[] = [];
+
+  /** Lets a connection wait for the server's goodbye. Its outcome is known, so nothing else waits for that. */
+  function leave(socket: Socket): void {
+    leaving.push(socket);
+    if (leaving.length > GOODBYES_MAX) leaving.shift()?.destroy();
+    setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+  }
 
   async function attempt(
     message: Message,
@@ -283,7 +310,7 @@ export function createTransport(
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
-      socket?.destroy();
+      if (socket !== undefined) leave(socket);
     }
   }
 
