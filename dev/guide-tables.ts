@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
-import { wordsOf } from "../src/shared/connections/hosted-page/language.ts";
+import { languageWords } from "../src/shared/connections/hosted-page/language.ts";
 import { ERROR_CODES } from "../src/shared/runtime/errors.ts";
 import { ERROR_REFERENCE } from "../src/shared/http/reference/error-reference.ts";
 import { ERROR_STATUS } from "../src/shared/http/error-status.ts";
@@ -61,7 +61,7 @@ export function deliveryErrors(): string {
 }
 
 export function linkProblems(): string {
-  const rows = Object.entries(wordsOf("en").problems).map(([name, words]) => [
+  const rows = Object.entries(languageWords("en").problems).map(([name, words]) => [
     code(name),
     words.replace(/(^|[.!] )\{network\}/g, "$1The network").replaceAll("{network}", "the network"),
   ]);

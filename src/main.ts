@@ -19,7 +19,7 @@ const TERMINATE_SECONDS = 5;
 
 let running: Promise<Running> | undefined;
 
-async function open(): Promise<Running> {
+async function openApp(): Promise<Running> {
   try {
     const { openRunning } = await import("./functions/running.ts");
     return openRunning(config);
@@ -30,11 +30,11 @@ async function open(): Promise<Running> {
   }
 }
 
-const load = () => (running ??= open());
+const loadRunning = () => (running ??= openApp());
 
-registerRoutes(routeKeys, load);
-registerWorkers(queues, config, load);
-registerTimers(timers, config, load);
+registerRoutes(routeKeys, loadRunning);
+registerWorkers(queues, config, loadRunning);
+registerTimers(timers, config, loadRunning);
 keepRequestsRepresentable();
 // When the app's process also gets the signal, it does so before the host's own steps. The host ends the process.
 process.once("SIGTERM", () => void running?.then((known) => known.stop(WORK_SECONDS)));

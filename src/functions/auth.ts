@@ -32,7 +32,7 @@ import {
   recoveryCodesExample,
   RemoveTotpBody,
   removeTotpExample,
-  sessionExample,
+  signInExample,
   signedIn,
   SignUpBody,
   signUpExample,
@@ -55,7 +55,7 @@ export const authRoutes = [
     status: 201,
     response: signedIn,
     errors: ["signup_disabled", "conflict"],
-    examples: () => ({ body: signUpExample(), answer: sessionExample() }),
+    examples: () => ({ body: signUpExample(), answer: signInExample() }),
     run: ({ services, scope, body, headers }) =>
       signUp(services.tenants, scope, withLocale(body, headers)),
   }),
@@ -68,7 +68,7 @@ export const authRoutes = [
     body: LogInBody,
     response: signedIn,
     errors: ["invalid_credentials", "totp_required", "platform_suspended", "platform_closed"],
-    examples: () => ({ body: logInExample(), answer: sessionExample() }),
+    examples: () => ({ body: logInExample(), answer: signInExample() }),
     run: ({ services, scope, body, headers }) =>
       logIn(services.tenants, scope, { ...body, cookie: headers.get("cookie") }),
   }),
@@ -111,7 +111,7 @@ export const authRoutes = [
     errors: ["invalid_credentials", "rate_limited"],
     examples: () => ({
       body: changePasswordExample(),
-      answer: { deviceToken: sessionExample().deviceToken },
+      answer: { deviceToken: signInExample().deviceToken },
     }),
     run: ({ services, scope, body }) => changePassword(services.tenants, scope, body),
   }),

@@ -8,7 +8,7 @@ import {
   formFields,
   pageFields,
   sessionCreatedExample,
-  sessionExample,
+  connectSessionExample,
 } from "../shared/connections/answer-schema.ts";
 import {
   cancelSession,
@@ -35,7 +35,7 @@ import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import { networkOf } from "../shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../shared/networks/names.ts";
-import { onPage, refused } from "./on-page.ts";
+import { onPage, refusedConnectPage } from "./on-page.ts";
 
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
@@ -49,7 +49,12 @@ const END_NOTICES = {
 };
 
 /** Steps that take a form of the page. */
-const FORM = { body: BrowserFields, bodyKind: "form", browserFields: formFields, refused } as const;
+const FORM = {
+  body: BrowserFields,
+  bodyKind: "form",
+  browserFields: formFields,
+  refused: refusedConnectPage,
+} as const;
 
 const DAMAGED_ADDRESS = { 400: "The address is damaged: a part of it is there twice." };
 
@@ -82,7 +87,7 @@ const CALLBACK = {
   access: anyone,
   query: BrowserFields,
   browserFields: callbackFields,
-  refused,
+  refused: refusedConnectPage,
   status: 303,
   produces: "page",
   answers: {
@@ -154,7 +159,9 @@ export const connectRoutes: readonly Route[] = [
     query: ListSessionsQuery,
     list: true,
     response: connectSession,
-    examples: () => ({ answer: { ...sessionExample(), status: "open" as const, connections: [] } }),
+    examples: () => ({
+      answer: { ...connectSessionExample(), status: "open" as const, connections: [] },
+    }),
     run: ({ services, scope, query }) => listSessions(services.connections, scope, query),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
@@ -163,7 +170,7 @@ export const connectRoutes: readonly Route[] = [
     access: connectSessionScope,
     response: connectSession,
     errors: ["not_found"],
-    examples: () => ({ answer: sessionExample() }),
+    examples: () => ({ answer: connectSessionExample() }),
     run: ({ services, scope, params }) => getSession(services.connections, scope, params.sessionId),
   }),
   route("POST", "v1/connect/sessions/{sessionId}/cancel", {
@@ -173,7 +180,7 @@ export const connectRoutes: readonly Route[] = [
     response: connectSession,
     errors: ["not_found", "invalid_state"],
     examples: () => ({
-      answer: { ...sessionExample(), status: "canceled" as const, connections: [] },
+      answer: { ...connectSessionExample(), status: "canceled" as const, connections: [] },
     }),
     run: ({ services, scope, params }) =>
       cancelSession(services.connections, scope, params.sessionId),
@@ -184,7 +191,7 @@ export const connectRoutes: readonly Route[] = [
     access: anyone,
     query: BrowserFields,
     browserFields: pageFields,
-    refused,
+    refused: refusedConnectPage,
     produces: "page",
     answers: { 200: "The page.", ...DAMAGED_ADDRESS, ...END_NOTICES },
     run: onPage(({ showPage }, request, { services, query }) =>

@@ -12,7 +12,7 @@ import {
   ListInvitationsQuery,
   madeInvitation,
 } from "../shared/tenants/invitations/schema.ts";
-import { sessionExample, signedIn } from "../shared/tenants/staff/schema.ts";
+import { signInExample, signedIn } from "../shared/tenants/staff/schema.ts";
 import {
   acceptInvitation,
   invite,
@@ -31,7 +31,7 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
   status: 201,
   response: signedIn,
   errors: ["invalid_link", "conflict", "platform_suspended", "platform_closed"],
-  examples: () => ({ body: acceptInvitationExample(), answer: sessionExample() }),
+  examples: () => ({ body: acceptInvitationExample(), answer: signInExample() }),
   run: ({ services, scope, body }) => acceptInvitation(services.tenants, scope, body),
 });
 

@@ -22,9 +22,9 @@ interface LinkCall extends PageCall {
   readonly params: { readonly kind: string };
 }
 
-type Fields = Readonly<Record<string, string>>;
+type LinkFormFields = Readonly<Record<string, string>>;
 
-const visitOf = ({ scope, headers, params }: LinkCall, fields: Fields) => ({
+const visitOf = ({ scope, headers, params }: LinkCall, fields: LinkFormFields) => ({
   scope,
   headers,
   kind: params.kind,
@@ -33,13 +33,13 @@ const visitOf = ({ scope, headers, params }: LinkCall, fields: Fields) => ({
 
 /** The pages behind one-time links. They have a part of the bundle of their own, because only browsers need them. */
 export const linkPage = {
-  show: async (call: LinkCall, fields: Fields) =>
+  show: async (call: LinkCall, fields: LinkFormFields) =>
     new Reply(await showLink(call.services.tenants, visitOf(call, fields))),
-  use: async (call: LinkCall, fields: Fields) =>
+  use: async (call: LinkCall, fields: LinkFormFields) =>
     new Reply(await useLink(call.services.tenants, visitOf(call, fields))),
-  showNotices: async ({ services, scope, headers }: PageCall, { token = "" }: Fields) =>
+  showNotices: async ({ services, scope, headers }: PageCall, { token = "" }: LinkFormFields) =>
     new Reply(await showNoticesPage(services.tenants, { scope, headers, token })),
-  switchNotices: async ({ services, scope, headers }: PageCall, { token = "" }: Fields) =>
+  switchNotices: async ({ services, scope, headers }: PageCall, { token = "" }: LinkFormFields) =>
     new Reply(await switchOffByPage(services.tenants, { scope, headers, token })),
   refuse: (error: AppError, { services, headers }: RefusedCall) =>
     new Reply(

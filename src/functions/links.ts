@@ -13,7 +13,7 @@ import {
   tokenExample,
   VerifyBody,
 } from "../shared/tenants/links/schema.ts";
-import { ChangeEmailBody, sessionExample } from "../shared/tenants/staff/schema.ts";
+import { ChangeEmailBody, signInExample } from "../shared/tenants/staff/schema.ts";
 import {
   askForEmailChange,
   askForReset,
@@ -25,7 +25,7 @@ import {
 const loadPage = async () => (await import("./link-page.ts")).linkPage;
 
 /** Answers a refused request of a browser with a page, too. */
-const refused = async (error: AppError, call: RefusedCall) =>
+const refusedLinkPage = async (error: AppError, call: RefusedCall) =>
   (await loadPage()).refuse(error, call);
 
 /** Has no fields, so that it is the same for every e-mail. */
@@ -96,7 +96,7 @@ export const linkRoutes = [
     errors: ["invalid_link"],
     examples: () => ({
       body: { token: tokenExample, newPassword: "another and longer password" },
-      answer: { deviceToken: sessionExample().deviceToken },
+      answer: { deviceToken: signInExample().deviceToken },
     }),
     run: async ({ services, scope, body }) => {
       const { deviceToken } = await confirmReset(services.tenants, scope, body);
@@ -129,7 +129,7 @@ export const linkRoutes = [
     access: openingLink,
     query: LinkFields,
     browserFields: offFields,
-    refused,
+    refused: refusedLinkPage,
     produces: "page",
     answers: { 200: "The page.", ...PAGE_ANSWERS },
     run: async (call) => (await loadPage()).showNotices(call, call.query),
@@ -142,7 +142,7 @@ export const linkRoutes = [
     access: openingLink,
     query: LinkFields,
     browserFields: offFields,
-    refused,
+    refused: refusedLinkPage,
     produces: "page",
     answers: { 200: "Switched off.", ...PAGE_ANSWERS },
     run: async (call) => (await loadPage()).switchNotices(call, call.query),
@@ -155,7 +155,7 @@ export const linkRoutes = [
     access: openingLink,
     query: LinkFields,
     browserFields: linkFields,
-    refused,
+    refused: refusedLinkPage,
     produces: "page",
     answers: { 200: "The page.", ...PAGE_ANSWERS },
     run: async (call) => (await loadPage()).show(call, call.query),
@@ -169,7 +169,7 @@ export const linkRoutes = [
     body: LinkFields,
     bodyKind: "form",
     browserFields: linkFields,
-    refused,
+    refused: refusedLinkPage,
     produces: "page",
     answers: {
       200: "Done.",

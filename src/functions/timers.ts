@@ -1,6 +1,6 @@
 import type { Timer } from "../shared/http/worker.ts";
 
-const load = async () => (await import("./background.ts")).background;
+const loadWalks = async () => (await import("./background.ts")).background;
 
 /**
  * One timer for all scheduled work. It fires each minute and runs every walk that is due. Each further timer would be a
@@ -13,6 +13,6 @@ export const timers: readonly Timer[] = [
       const seconds = config.walks.tickMs / 1_000;
       return seconds === 60 ? "0 * * * * *" : `*/${seconds} * * * * *`;
     },
-    run: async (services, system) => (await load()).runDueWalks(services.background, system),
+    run: async (services, system) => (await loadWalks()).runDueWalks(services.background, system),
   },
 ];

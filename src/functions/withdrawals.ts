@@ -4,7 +4,7 @@ import { openingLink, signingIn } from "../shared/http/access/access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import type { WithdrawalNotices } from "../shared/networks/contract/network.ts";
-import { onPage, refused } from "./on-page.ts";
+import { onPage, refusedConnectPage } from "./on-page.ts";
 import { shape } from "../shared/runtime/shape.ts";
 
 const SIGNED_CHARACTERS_MAX = 4_096;
@@ -49,7 +49,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       operationId: `show${title}Deletion`,
       summary: "Shows the person who requested a deletion whether it was received or is done.",
       access: openingLink,
-      refused,
+      refused: refusedConnectPage,
       produces: "page",
       answers: {
         200: "It was received, or is done.",

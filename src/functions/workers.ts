@@ -15,14 +15,14 @@ export const WebhookMessage = shape(() =>
 );
 export type WebhookMessage = ShapeOf<typeof WebhookMessage>;
 
-const load = async () => (await import("./background.ts")).background;
+const loadWorkers = async () => (await import("./background.ts")).background;
 
 export const workers: readonly Worker[] = [
   worker(PUBLISHING_QUEUE, {
     message: PublishingHint,
     resend: ({ publishing }, hint) => resendPublishingHint(publishing, hint),
     run: async (services, hint) => {
-      const { publishLegs, startPost } = await load();
+      const { publishLegs, startPost } = await loadWorkers();
       switch (hint.kind) {
         case "legs":
           return publishLegs(services.publishing, hint);
@@ -36,7 +36,7 @@ export const workers: readonly Worker[] = [
     resend: ({ webhooks, background }, hint) =>
       hint.kind === "walk" ? resendWalkHint(background, hint) : resendWebhookHint(webhooks, hint),
     run: async (services, hint) => {
-      const { continueWalk, deliverWebhook, fanOutEvents } = await load();
+      const { continueWalk, deliverWebhook, fanOutEvents } = await loadWorkers();
       switch (hint.kind) {
         case "events":
           return fanOutEvents(services.webhooks, hint);

@@ -40,7 +40,7 @@ import {
 import { bound } from "./runtime/bound.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { createLog, type Log } from "./runtime/log.ts";
-import { createNames, type Names } from "./runtime/names.ts";
+import { createNames, type NameResolver } from "./runtime/names.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { type Clock, Stop } from "./runtime/process.ts";
@@ -91,7 +91,7 @@ export interface Overrides {
   readonly poisonQueue?: (name: string) => PoisonQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
-  readonly names?: Names;
+  readonly names?: NameResolver;
   readonly log?: Log;
   readonly costlyWork?: FairLimits;
   readonly mailLimits?: MailLimits;

@@ -1,13 +1,13 @@
 import { bounded } from "../setup/bounded.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { connectionKey } from "../../src/shared/connections/connection-row.ts";
-import type { Linking } from "../../src/shared/connections/connection.ts";
+import type { LinkingFields } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { linkedCount } from "../setup/factories.ts";
 import { useRelay } from "../setup/use-relay.ts";
 
-let linking: Linking;
+let linking: LinkingFields;
 
 const relay = useRelay();
 beforeEach(() => {
@@ -39,9 +39,9 @@ beforeEach(() => {
 const store = () => relay.services.connections.stores.connections;
 const table = () => relay.tables.core;
 const place = (network: "mastodon" | "bluesky" = "mastodon") => ({ ...linking, network });
-const save = async (change: Partial<Linking> = {}) =>
+const save = async (change: Partial<LinkingFields> = {}) =>
   (await store().saveLinked({ ...linking, ...change })).connection;
-const withAccount = (id: string): Linking["linked"] => ({
+const withAccount = (id: string): LinkingFields["linked"] => ({
   ...linking.linked,
   account: { ...linking.linked.account, id },
 });

@@ -4,10 +4,14 @@ import {
   fill,
   fillText,
   LANGUAGES,
-  wordsOf,
+  languageWords,
   type Language,
 } from "../../src/shared/connections/hosted-page/language.ts";
-import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
+import {
+  initialOf,
+  isolatedName,
+  plainName,
+} from "../../src/shared/connections/hosted-page/markup.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { LinkField } from "../../src/shared/networks/contract/link.ts";
@@ -71,7 +75,7 @@ describe.each(OTHERS)("in %s", (language) => {
   });
 
   test.each(formFields())("the form's field %s has its words", (path, field) => {
-    const words = wordsOf(language).fields?.[path];
+    const words = languageWords(language).fields?.[path];
     expect(words).toBeDefined();
     expect(words?.label).not.toBe(field.label);
     expect(words?.hint).not.toBe(field.hint);
@@ -113,7 +117,7 @@ test.each<[string | null, Language]>([
 describe("a sentence", () => {
   test("takes text and markup into its places, escaped", () => {
     expect(fillText("{a} and {b}", { a: "1", b: "{a}" })).toBe("1 and {a}");
-    expect(fill("<{a}> {b}", { a: "<i>", b: nameOf("x") }).text).toBe(
+    expect(fill("<{a}> {b}", { a: "<i>", b: isolatedName("x") }).text).toBe(
       "&lt;&lt;i&gt;&gt; <bdi>x</bdi>",
     );
   });

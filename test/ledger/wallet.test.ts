@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  applyChange,
+  applyWalletChange,
   applyMovement,
   available,
   canCredit,
@@ -10,7 +10,7 @@ import {
   type LedgerEntry,
   type Movement,
   nextUtcDay,
-  refusal,
+  spendingRefusal,
   spentToday,
   utcDay,
   type Wallet,
@@ -110,7 +110,7 @@ class Run {
 
   spend(type: "debit" | "reserve", amount: number): void {
     const day = utcDay(this.now);
-    const refused = refusal(this.wallet, amount, this.now)?.code;
+    const refused = spendingRefusal(this.wallet, amount, this.now)?.code;
     expect(refused).toBe(this.reference.refuses(amount, day));
     if (refused !== undefined) return;
     this.apply(type, amount);
@@ -277,13 +277,13 @@ describe("a refusal", () => {
     ],
     ["too much for wallet and budget", { dailyBudget: 5 }, 71, "insufficient_tokens"],
   ])("a refusal of %s", (_, changes, amount, code) => {
-    expect(refusal({ ...rich, ...changes }, amount, now)?.code).toBe(code);
+    expect(spendingRefusal({ ...rich, ...changes }, amount, now)?.code).toBe(code);
   });
 
   test("tells what was needed and what there is", () => {
-    expect(refusal(rich, 71, now)?.details).toEqual({ required: 71, available: 70 });
+    expect(spendingRefusal(rich, 71, now)?.details).toEqual({ required: 71, available: 70 });
     const spent = { ...rich, dailyBudget: 50, day: "2030-01-31", daySpent: 45 };
-    expect(refusal(spent, 6, now)?.details).toEqual({
+    expect(spendingRefusal(spent, 6, now)?.details).toEqual({
       budget: 50,
       used: 45,
       required: 6,
@@ -325,19 +325,19 @@ describe("processes whose clocks differ at midnight", () => {
     expect(wallet.day).toBe("2030-02-01");
     expect(wallet.daySpent).toBe(30);
     for (const at of [before, after])
-      expect(refusal(wallet, 1, at)?.code).toBe("daily_budget_reached");
+      expect(spendingRefusal(wallet, 1, at)?.code).toBe("daily_budget_reached");
   });
 
   test("a clock that was days ahead closes the budget no longer than itself", () => {
     const wallet = { ...rich, dailyBudget: 30, day: "2030-03-01", daySpent: 30 };
-    expect(refusal(wallet, 30, after)).toBeUndefined();
+    expect(spendingRefusal(wallet, 30, after)).toBeUndefined();
   });
 });
 
 describe("a price of nothing", () => {
   test("moves nothing and leaves no entry", () => {
     const change = { movements: [movement("reserve", 0), movement("reserve", 5)] };
-    const { wallet, entries } = applyChange(rich, change, now);
+    const { wallet, entries } = applyWalletChange(rich, change, now);
     expect(entries.map(({ tokens }) => tokens)).toEqual([5]);
     expect(wallet.sequence).toBe(rich.sequence + 1);
   });

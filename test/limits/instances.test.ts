@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { minuteOf, weightedCount, WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
+import { minuteIndex, weightedCount, WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { IS_LONG } from "../setup/long-check.ts";
 import { seeded, SlowRows, VirtualTime } from "./virtual-time.ts";
@@ -53,7 +53,7 @@ async function simulate(traffic: Traffic): Promise<Outcome> {
   const grants = new Map<number, number>();
   let [granted, peak] = [0, 0];
   const count = () => {
-    const minute = minuteOf(time.now());
+    const minute = minuteIndex(time.now());
     grants.set(minute, (grants.get(minute) ?? 0) + 1);
     const usage = { current: grants.get(minute) ?? 0, previous: grants.get(minute - 1) ?? 0 };
     peak = Math.max(peak, weightedCount(usage, time.now()));

@@ -5,7 +5,7 @@ import {
   blockedSeconds,
   codeBlockedSeconds,
   type FailureKind,
-  groupOf,
+  failureGroup,
   isForgotten,
   NO_FAILURES,
   type LoginHistory,
@@ -103,11 +103,11 @@ test("a history does not grow: what no longer counts is left out", () => {
 
 test("a group says nothing of the address, and is another one for another e-mail", () => {
   const [mine, other] = ["a@example.com", "b@example.com"].map((email) =>
-    groupOf(email, "192.0.2.0/24"),
+    failureGroup(email, "192.0.2.0/24"),
   );
   expect(mine).toMatch(/^[0-9a-f]{12}$/);
   expect(mine).not.toBe(other);
-  expect(groupOf(" A@Example.com", "192.0.2.0/24")).toBe(mine);
+  expect(failureGroup(" A@Example.com", "192.0.2.0/24")).toBe(mine);
 });
 
 test("a forgotten history decides like none", () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { BadCredentials } from "../../src/shared/limits/bad-credentials.ts";
 import { RateLimiter } from "../../src/shared/limits/rate-limiter.ts";
-import type { Counts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
+import type { WindowCounts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
 import { RecentMap } from "../../src/shared/runtime/recent-map.ts";
 import { SharedWindow, type Admission } from "../../src/shared/limits/shared-window.ts";
 import { FRESH_MS, WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
@@ -33,7 +33,7 @@ class TestRows implements RateWindowRows {
     this.publishing -= 1;
   }
 
-  async read(_subject: string, minute: number): Promise<Counts> {
+  async read(_subject: string, minute: number): Promise<WindowCounts> {
     await this.#behave();
     return new Map(this.rows.get(minute));
   }

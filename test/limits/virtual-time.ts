@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { vi } from "vitest";
-import type { Counts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
+import type { WindowCounts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
 
 /** Numbers in [0, 1) that are the same for the same seed. */
 export function seeded(seed: number): () => number {
@@ -87,7 +87,7 @@ export class SlowRows implements RateWindowRows {
     await this.#delay();
   }
 
-  async read(subject: string, minute: number): Promise<Counts> {
+  async read(subject: string, minute: number): Promise<WindowCounts> {
     this.calls += 1;
     await this.#delay();
     const row = new Map(this.#rows.get(`${subject}|${minute}`));

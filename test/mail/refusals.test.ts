@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { meaningOf, RULES } from "../../src/shared/mail/refusals.ts";
-import { greetingName, type Failure, type Step } from "../../src/shared/mail/transport.ts";
+import { greetingName, type MailFailure, type SmtpStep } from "../../src/shared/mail/transport.ts";
 import { runWalks } from "../setup/walks.ts";
 import { countOf, startTroubled, type Troubled } from "./troubled.ts";
 
-function failure(step: Step, answer: string): Failure {
+function failure(step: SmtpStep, answer: string): MailFailure {
   const [, status, enhanced] = /^(\d{3})[ -](?:([245]\.\d+\.\d+)(?!\d))?/.exec(answer) ?? [];
   return {
     step,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { refusalOf } from "../../src/shared/networks/contract/media-check.ts";
+import { refusalReason } from "../../src/shared/networks/contract/media-check.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { inMemory } from "./in-memory.ts";
 
@@ -62,7 +62,7 @@ describe("the length of a film is what is shown of it", () => {
   test("decides whether a network takes the film", async () => {
     const instagram = networkOf("instagram").media?.({ text: "", media: [], options: {} }, {});
     if (instagram === undefined) throw new Error("Instagram takes films");
-    expect(refusalOf(await open(recorder), instagram)).toBeUndefined();
+    expect(refusalReason(await open(recorder), instagram)).toBeUndefined();
   });
 
   test("the frame of pixels that are not square is as it is shown", async () => {

@@ -5,7 +5,7 @@ import { contentTypeOf } from "../../src/shared/media/content-type.ts";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
-import { refusalOf } from "../../src/shared/networks/contract/media-check.ts";
+import { refusalReason } from "../../src/shared/networks/contract/media-check.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
@@ -381,7 +381,7 @@ describe("a PDF with bytes before its header", () => {
   ])("%s: is read and sent from its header on", async (_name, before) => {
     const file = await open(Buffer.from(before + pdf, "latin1"));
     expect(file).toMatchObject({ contentType: "application/pdf", size: pdf.length });
-    expect(refusalOf(file, targetsOf("linkedin"))).toBeUndefined();
+    expect(refusalReason(file, targetsOf("linkedin"))).toBeUndefined();
     const chunks: Uint8Array[] = [];
     for await (const chunk of file.chunks()) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString("latin1")).toBe(pdf);

@@ -1,4 +1,4 @@
-import type { Classified } from "../../src/shared/networks/contract/answers.ts";
+import type { ClassifiedAnswer } from "../../src/shared/networks/contract/answers.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 
 /** As Meta words an error. */
@@ -7,11 +7,11 @@ export function graph(code: number | undefined, subcode?: number, more: object =
   return { error };
 }
 
-type Code = Classified["code"];
-type Case = readonly [NetworkName, number, unknown, Code, Classified["effect"]];
+type Code = ClassifiedAnswer["code"];
+type Case = readonly [NetworkName, number, unknown, Code, ClassifiedAnswer["effect"]];
 
 /** What a code makes of the leg, where nothing else is said. */
-const EFFECTS: Partial<Record<Code, Classified["effect"]>> = {
+const EFFECTS: Partial<Record<Code, ClassifiedAnswer["effect"]>> = {
   media_not_ready: "prepare_again",
   media_processing_failed: "prepare_again",
   media_unreachable: "later",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Classified, ErrorTable } from "../../src/shared/networks/contract/answers.ts";
+import type { ClassifiedAnswer, ErrorTable } from "../../src/shared/networks/contract/answers.ts";
 import { legFailure } from "../../src/shared/networks/contract/outcome.ts";
 import { LEG_ERRORS } from "../../src/shared/networks/contract/errors.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
@@ -15,7 +15,7 @@ import { Metrics } from "../../src/shared/runtime/telemetry/metrics.ts";
 import { NOW, answer, htmlPage } from "./scripted-tools.ts";
 import { CASES, graph } from "./error-cases.ts";
 
-type Classify = (response: HttpResponse, now: Date) => Classified;
+type Classify = (response: HttpResponse, now: Date) => ClassifiedAnswer;
 const classifiers = {
   facebook: facebook.classify,
   instagram: instagram.classify,
@@ -41,13 +41,15 @@ describe("a signal of the contract's mapping", () => {
 });
 
 describe("a pair tells more than its halves", () => {
-  test.each<[Known, readonly [number, number], Classified["code"], Classified["code"]]>([
-    ["instagram", [4, 2207051], "content_rejected", "rate_limited"],
-    ["instagram", [1, 2207057], "media_rejected", "network_unavailable"],
-    ["facebook", [190, 492], "permission_missing", "connection_needs_reauth"],
-    ["facebook", [368, 1390008], "rate_limited", "content_rejected"],
-    ["facebook", [324, 2069019], "media_unreachable", "media_rejected"],
-  ])("%s %j means %s, the code alone %s", (network, [code, subcode], both, alone) => {
+  test.each<[Known, readonly [number, number], ClassifiedAnswer["code"], ClassifiedAnswer["code"]]>(
+    [
+      ["instagram", [4, 2207051], "content_rejected", "rate_limited"],
+      ["instagram", [1, 2207057], "media_rejected", "network_unavailable"],
+      ["facebook", [190, 492], "permission_missing", "connection_needs_reauth"],
+      ["facebook", [368, 1390008], "rate_limited", "content_rejected"],
+      ["facebook", [324, 2069019], "media_unreachable", "media_rejected"],
+    ],
+  )("%s %j means %s, the code alone %s", (network, [code, subcode], both, alone) => {
     const classify = classifiers[network];
     expect(classify(answer(400, graph(code, subcode)), NOW).code).toBe(both);
     expect(classify(answer(400, graph(code)), NOW).code).toBe(alone);

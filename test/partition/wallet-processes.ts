@@ -2,7 +2,7 @@ import type { PartitionOperation } from "../../src/shared/partition/partition.ts
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
-import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
+import type { AcceptedPost } from "../../src/shared/publishing/idempotency-store.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";
 import type { Services } from "../../src/shared/compose.ts";
@@ -54,7 +54,7 @@ export async function codeOf(asked: Promise<unknown>): Promise<string> {
 }
 
 /** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */
-export function acceptanceOf(key: string): { post: Post; operation: PostOperation<Accepted> } {
+export function acceptanceOf(key: string): { post: Post; operation: PostOperation<AcceptedPost> } {
   const post = postOf({ requestId: key });
   const legs = NETWORKS.map((network) => legOf({ network }));
   const operation = acceptOperation({

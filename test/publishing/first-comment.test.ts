@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { FollowUp } from "../../src/shared/networks/contract/visible-call.ts";
 import type { Finding, Outcome } from "../../src/shared/networks/contract/outcome.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import { statusOf } from "../../src/shared/publishing/leg.ts";
+import { legStatusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
@@ -34,7 +34,7 @@ beforeAll(() => {
   const comment = {
     perform: async (call: FollowUp) => {
       const [post] = await stored();
-      calls.push({ call, status: post?.legs[0] === undefined ? "" : statusOf(post.legs[0]) });
+      calls.push({ call, status: post?.legs[0] === undefined ? "" : legStatusOf(post.legs[0]) });
       const outcome = outcomes.shift() ?? written;
       if (outcome === "crash") throw new Error("the worker died");
       return outcome;

@@ -3,7 +3,7 @@ import type { Done } from "../../src/shared/networks/contract/outcome.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { type Call, newCall } from "../../src/shared/publishing/call.ts";
-import { type Leg, statusOf } from "../../src/shared/publishing/leg.ts";
+import { type Leg, legStatusOf } from "../../src/shared/publishing/leg.ts";
 
 export const NOW = new Date("2030-01-31T12:00:00.000Z");
 
@@ -78,5 +78,5 @@ export function legOf({ later = [], ...given }: GivenLeg = {}): Leg {
 export function partsOf(leg: Leg) {
   const { calls, ...own } = leg;
   const { kind: _kind, ...publishing } = calls[0];
-  return { ...publishing, ...own, status: statusOf(leg) };
+  return { ...publishing, ...own, status: legStatusOf(leg) };
 }

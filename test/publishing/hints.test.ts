@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hint, hintsAfter, NO_HINTS, type HintsToSend } from "../../src/shared/publishing/hints.ts";
 import type { PublishingDeps } from "../../src/shared/publishing/deps.ts";
-import { refOf } from "../../src/shared/publishing/post.ts";
+import { postRefOf } from "../../src/shared/publishing/post.ts";
 import { draftOf, type GivenLeg, inSeconds, legOf, NOW, postOf } from "./fixtures.ts";
 
 const open = legOf().reservation;
@@ -79,7 +79,7 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
     wakes: { mark: (_kind: string, id: string) => to("mark")({ id }) },
   };
   // Safe: hints need nothing else of the process.
-  await hint(services as unknown as PublishingDeps, refOf(processing), waiting);
+  await hint(services as unknown as PublishingDeps, postRefOf(processing), waiting);
   return sent.map(([name, { networks }, ...rest]) => [
     name,
     ...(networks === undefined ? [] : [networks]),

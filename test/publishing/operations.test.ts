@@ -8,7 +8,7 @@ import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/id
 import type { CallEnd } from "../../src/shared/publishing/call.ts";
 import { NO_HINTS } from "../../src/shared/publishing/hints.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
-import { type Post, refOf } from "../../src/shared/publishing/post.ts";
+import { type Post, postRefOf } from "../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../src/shared/publishing/post-store.ts";
 import { endOperation } from "../../src/shared/publishing/publish/apply-step.ts";
@@ -105,7 +105,7 @@ describe("accepting a post", () => {
 
 describe("ending a leg", () => {
   const post: Post = postOf();
-  const ref = refOf(post);
+  const ref = postRefOf(post);
   const own = { network: "bluesky", state: "sent", claimId: "claim 1" } as const;
   const mine = legOf(own);
   const published: CallEnd = { kind: "done", externalId: "1", url: null };
@@ -170,7 +170,7 @@ describe("ending a leg", () => {
 
   test("ending a leg reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
-    const at = refOf(wide);
+    const at = postRefOf(wide);
     const { rowKeys } = endOperation({ ref: at, post: wide, leg: mine, end: published });
     expect(new Set(rowKeys)).toEqual(
       new Set([

@@ -5,7 +5,7 @@ import {
   isEnded,
   nextLegStep,
   postStatus,
-  statusOf,
+  legStatusOf,
   type LegStatus,
   type LegStep,
 } from "../../src/shared/publishing/leg.ts";
@@ -63,7 +63,7 @@ describe("a leg", () => {
     ["skipped", true],
   ])("a leg that is %s has ended: %s", (status, ended) => {
     expect(isEnded(legWith(status))).toBe(ended);
-    expect(statusOf(legWith(status))).toBe(status);
+    expect(legStatusOf(legWith(status))).toBe(status);
   });
 });
 

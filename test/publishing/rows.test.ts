@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { Call } from "../../src/shared/publishing/call.ts";
-import { type Leg, statusOf } from "../../src/shared/publishing/leg.ts";
+import { type Leg, legStatusOf } from "../../src/shared/publishing/leg.ts";
 import { problemOf } from "../../src/shared/publishing/problems.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";
 import {
@@ -194,7 +194,7 @@ describe("a leg's row", () => {
   test("a leg's row with a call of a later build is shown to people, and is nobody's to work on", () => {
     // Safe: a later build knows it.
     const row = toLegRow("key", legOf({ state: "later" as Call["state"] }));
-    expect(statusOf(toLeg(row, "people"))).toBe("later");
+    expect(legStatusOf(toLeg(row, "people"))).toBe("later");
     expect(() => toLeg(row)).toThrow(NewerRow);
   });
 });

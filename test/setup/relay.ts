@@ -8,7 +8,7 @@ import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import type { MailLimits } from "../../src/shared/mail/mail.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import { createNames, type Names } from "../../src/shared/runtime/names.ts";
+import { createNames, type NameResolver } from "../../src/shared/runtime/names.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { buildServices, type Overrides, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
@@ -27,7 +27,7 @@ export interface RelayOptions {
   /** The outside world, the operators' key set excepted. */
   readonly outbound?: Outbound;
   /** Where names lead; nowhere when absent: no test asks the system's name servers. */
-  readonly names?: Names;
+  readonly names?: NameResolver;
   /** The emulator's queues instead of the model's, whose delays follow the relay's clock. */
   readonly emulatedQueues?: boolean;
   /** The emulator's tables instead of the model's, for tests that are about storage itself. */
@@ -130,7 +130,7 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
 }
 
 /** Resolves with the name servers that a test started, and resolves nothing where it started none. */
-function namesFor(config: Config): Names {
+function namesFor(config: Config): NameResolver {
   return config.outbound.nameServers.length > 0
     ? createNames(config)
     : { resolve: () => Promise.resolve([]), texts: () => Promise.resolve([]) };

@@ -1,6 +1,6 @@
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import {
-  type Bounded,
+  type BoundedValue,
   boundedChoice,
   boundedLink,
   boundedRedirect,
@@ -29,7 +29,7 @@ interface AtNetwork {
   readonly decide: (page: string) => Promise<URL>;
   /** Called with what the relay's pages keep between two steps. */
   readonly keep?: (kept: {
-    readonly flow: Bounded<NetworkData>;
+    readonly flow: BoundedValue<NetworkData>;
     readonly candidates?: readonly LinkCandidate[];
   }) => Promise<void>;
 }

@@ -7,7 +7,7 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { cancelPost, updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
 import { createPost } from "../../src/shared/publishing/accept/create-post.ts";
-import { statusOf } from "../../src/shared/publishing/leg.ts";
+import { legStatusOf } from "../../src/shared/publishing/leg.ts";
 import type { Draft } from "../../src/shared/publishing/post.ts";
 import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import { removePost } from "../../src/shared/publishing/publish/remove-post.ts";
@@ -308,7 +308,7 @@ export class Customers {
     this.#client(async () => {
       for (let waits = random.chance(0.8) ? 0 : WAITS_MAX; waits < WAITS_MAX; waits += 1) {
         const found = await this.#world.observer.services.publishing.stores.posts.find(refOf(plan));
-        if (found?.legs.some((leg) => statusOf(leg) === "succeeded") === true) break;
+        if (found?.legs.some((leg) => legStatusOf(leg) === "succeeded") === true) break;
         await this.#time.wait(WAIT_MS);
       }
       const times = random.pick([1, 1, 2, 3]);
@@ -477,7 +477,7 @@ export class Customers {
           );
           const hasStarted = found !== undefined && found.post.status !== "scheduled";
           if (WELL.has(found?.post.status)) return;
-          if (hasStarted && found.legs.some((leg) => statusOf(leg) === "failed")) break;
+          if (hasStarted && found.legs.some((leg) => legStatusOf(leg) === "failed")) break;
           await this.#time.wait(WAIT_MS);
         }
         const times = random.pick([1, 1, 2]);

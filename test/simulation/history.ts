@@ -1,7 +1,7 @@
 import { available } from "../../src/shared/ledger/wallet.ts";
 import type { Wallet } from "../../src/shared/ledger/ledger.ts";
 import type { StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
-import { statusOf } from "../../src/shared/publishing/leg.ts";
+import { legStatusOf } from "../../src/shared/publishing/leg.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 import { commentText } from "./comments.ts";
@@ -49,7 +49,8 @@ export class History {
   async noteComment(text: string): Promise<void> {
     const isEarly = (await this.#observer.posts()).some(({ post, legs }) =>
       legs.some(
-        (leg) => statusOf(leg) !== "succeeded" && commentText(post.requestId, leg.network) === text,
+        (leg) =>
+          legStatusOf(leg) !== "succeeded" && commentText(post.requestId, leg.network) === text,
       ),
     );
     if (isEarly) this.earlyComments.add(text);

@@ -1,6 +1,6 @@
 import { utcDay } from "../../src/shared/ledger/ledger.ts";
 import { walletRow, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
-import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
+import type { AcceptedPost } from "../../src/shared/publishing/idempotency-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
@@ -233,7 +233,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       replaceIn(idempotency, (former) => ({
         find: async (platformId, key) => {
           const found = await former.find(platformId, key);
-          const isOld = ({ accepted }: { readonly accepted: Accepted }) =>
+          const isOld = ({ accepted }: { readonly accepted: AcceptedPost }) =>
             accepted.postId === found?.postId;
           return (await forgotten(platformId)).some(isOld) ? undefined : found;
         },

@@ -1,6 +1,6 @@
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
-import { isBusy, statusOf } from "../../src/shared/publishing/leg.ts";
+import { isBusy, legStatusOf } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
@@ -150,7 +150,7 @@ export class Observer {
         : []),
       ...legs
         .filter(isBusy)
-        .map((leg) => `${leg.network} of ${post.requestId} is ${statusOf(leg)}`),
+        .map((leg) => `${leg.network} of ${post.requestId} is ${legStatusOf(leg)}`),
     ]);
   }
 }

@@ -1,7 +1,7 @@
 import { type DayTotal, totalsRow } from "../../src/shared/ledger/totals-row.ts";
 import type { Wallet } from "../../src/shared/ledger/ledger.ts";
 import { ledgerRow, type StoredEntry } from "../../src/shared/ledger/wallet-row.ts";
-import { latestCall, postStatus, statusOf, type Leg } from "../../src/shared/publishing/leg.ts";
+import { latestCall, postStatus, legStatusOf, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";
 import { postRecord } from "../../src/shared/publishing/read/post-view.ts";
@@ -166,9 +166,9 @@ function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string)
   const settled = ledger.filter(
     ({ type, network }) => type === "settle" && network === leg.network,
   );
-  const charged = statusOf(leg) === "succeeded" ? 1 : 0;
+  const charged = legStatusOf(leg) === "succeeded" ? 1 : 0;
   return broken(
-    [settled.length !== charged, `${what} is ${statusOf(leg)}, charged ${settled.length} times`],
+    [settled.length !== charged, `${what} is ${legStatusOf(leg)}, charged ${settled.length} times`],
     [leg.tokensSettled !== charged * LEG_TOKENS, `${what} says it cost ${leg.tokensSettled}`],
     [settled.some(({ tokens }) => tokens !== -LEG_TOKENS), `${what} had another price`],
   );
@@ -205,7 +205,7 @@ function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): st
   const doubts = doubtsOf(evidence, post, leg);
   // A caller that retries what may be live already accepts that it is sent again.
   const most = 1 + Math.min(retriesOf(ledger), doubts);
-  const isKnown = statusOf(leg) !== "succeeded" && doubts === 0;
+  const isKnown = legStatusOf(leg) !== "succeeded" && doubts === 0;
   return [
     ...priceViolations(ledger, leg, what),
     ...broken(
@@ -216,10 +216,10 @@ function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): st
         `${what} is not what was wanted last`,
       ],
       [post.status === "canceled" && seen.length > 0, `${what} was canceled and is there`],
-      [statusOf(leg) === "succeeded" && seen.length === 0, `${what} succeeded and is not there`],
+      [legStatusOf(leg) === "succeeded" && seen.length === 0, `${what} succeeded and is not there`],
       [
         isKnown && seen.length > 0,
-        `${what} ${statusOf(leg)} (${leg.calls[0].error?.code}) and is there`,
+        `${what} ${legStatusOf(leg)} (${leg.calls[0].error?.code}) and is there`,
       ],
     ),
   ];
@@ -522,7 +522,7 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     const seen = simulation.world.networks.comments.filter((one) => one.text === text);
     const call = latestCall(leg, "comment");
     const isWanted = firstCommentOf(post.draft, leg.network) !== null;
-    const isPublished = statusOf(leg) === "succeeded";
+    const isPublished = legStatusOf(leg) === "succeeded";
     const told = events.filter(
       ({ postId, legNetwork, type }) =>
         postId === post.id && legNetwork === leg.network && type.startsWith("comment."),
@@ -531,7 +531,7 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     return broken(
       [earlyComments.has(text), `${what} was written before its post had ended`],
       [seen.length > 1, `${what} was written ${seen.length} times`],
-      [!isPublished && seen.length > 0, `${what} was written, and the leg is ${statusOf(leg)}`],
+      [!isPublished && seen.length > 0, `${what} was written, and the leg is ${legStatusOf(leg)}`],
       [isPublished && isWanted && call === undefined, `${what} was forgotten`],
       [call?.state === "done" && seen.length === 0, `${what} is done and is not there`],
       [call?.state === "failed" && seen.length > 0, `${what} has failed and is there`],

@@ -23,7 +23,7 @@ interface AuditedScope extends RequestScope {
   readonly profileId?: string;
 }
 
-interface Audited {
+interface AuditedAct {
   readonly action: string;
   readonly target?: NonNullable<AuditEvent["target"]>;
   readonly outcome?: AuditEvent["outcome"];
@@ -34,7 +34,7 @@ interface Audited {
   readonly isRead?: true;
 }
 
-interface Looked {
+interface AuditedRead {
   readonly action: string;
   /** Set when only one platform was read. */
   readonly platformId?: string;
@@ -46,9 +46,9 @@ export interface Audit {
    * Records an action as a log line, which is permanent, and in the process's ring, which can be listed. An action of a
    * request is recorded once it is certain that it stays.
    */
-  record(scope: AuditedScope, audited: Audited): void;
+  record(scope: AuditedScope, audited: AuditedAct): void;
   /** Reads for an operator and records what was read, or `denied` when there was nothing to see. */
-  readBy<T>(scope: OperatorScope, looked: Looked, read: () => T | Promise<T>): Promise<T>;
+  readBy<T>(scope: OperatorScope, looked: AuditedRead, read: () => T | Promise<T>): Promise<T>;
   /** Lists this process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
   list(scope: PlatformScope, query: ListAudit): Page<AuditEvent>;
   /** Lists this process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */
@@ -72,7 +72,7 @@ function isVisible(
   return profileId !== null && view.profileIds.has(profileId);
 }
 
-function eventOf(scope: AuditedScope, audited: Audited, now: Date): AuditEvent {
+function auditEventOf(scope: AuditedScope, audited: AuditedAct, now: Date): AuditEvent {
   return {
     id: newId("auditEvent", now),
     at: now.toISOString(),
@@ -90,9 +90,9 @@ function eventOf(scope: AuditedScope, audited: Audited, now: Date): AuditEvent {
 export function createAudit({ clock, log, cursors }: AuditDeps): Audit {
   const ring = new AuditRing();
 
-  function add(scope: AuditedScope, audited: Audited): void {
+  function add(scope: AuditedScope, audited: AuditedAct): void {
     const now = clock.now();
-    const event = eventOf(scope, audited, now);
+    const event = auditEventOf(scope, audited, now);
     const since = new Date(now.getTime() - REPEATS_MS).toISOString();
     const isRepeated = audited.isRead === true && ring.hasLike(event, since);
     const { target } = event;
@@ -101,7 +101,7 @@ export function createAudit({ clock, log, cursors }: AuditDeps): Audit {
     log.info("audit", { audit: event });
   }
 
-  function record(scope: AuditedScope, audited: Audited): void {
+  function record(scope: AuditedScope, audited: AuditedAct): void {
     if (audited.outcome === "denied") add(scope, audited);
     else onceAllowed(() => add(scope, audited));
   }

@@ -3,7 +3,7 @@ import type { BackgroundDeps } from "./deps.ts";
 
 const TEXT_MAX = 4_000;
 
-interface GivenUp {
+interface PoisonMessage {
   readonly message: unknown;
   /** Absent if the host moved the message. */
   readonly error?: unknown;
@@ -16,7 +16,7 @@ interface GivenUp {
 export function recordPoison(
   services: Pick<BackgroundDeps, "log" | "tenants" | "work">,
   queue: string,
-  { message, error }: GivenUp,
+  { message, error }: PoisonMessage,
 ): void {
   const text = typeof message === "string" ? message : (JSON.stringify(message) ?? "");
   services.work.metrics.count("queues.poisoned", { queue });

@@ -9,14 +9,14 @@ export const WalkHint = shape(() =>
 );
 export type WalkHint = ShapeOf<typeof WalkHint>;
 
-interface Sender {
+interface WalkSender {
   readonly stores: { readonly walkQueue: HintQueue<WalkHint> };
   readonly log: Log;
 }
 
 /** Sends a hint to continue a walk. Never throws, because the timer finds a walk that stopped. */
 export async function queueWalk(
-  { stores, log }: Sender,
+  { stores, log }: WalkSender,
   { name, isAsked = false }: Pick<WalkHint, "name" | "isAsked">,
   delaySeconds = 0,
 ): Promise<void> {
@@ -29,5 +29,5 @@ export async function queueWalk(
 }
 
 /** Sends a hint again, in a message of its own. */
-export const resendWalkHint = ({ stores }: Sender, hint: WalkHint): Promise<void> =>
+export const resendWalkHint = ({ stores }: WalkSender, hint: WalkHint): Promise<void> =>
   stores.walkQueue.sendAlone(hint);

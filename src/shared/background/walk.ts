@@ -1,4 +1,4 @@
-import { FREE, isHeld, Lease, type Leased, LeaseLost } from "../runtime/lease.ts";
+import { FREE, isHeld, Lease, type LeasedState, LeaseLost } from "../runtime/lease.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../config/config.ts";
 import {
@@ -6,7 +6,7 @@ import {
   type TakeStep,
   type WalkStep,
   overItems,
-  type Looked,
+  type ItemResult,
 } from "../runtime/walk-step.ts";
 import { listPlatformIds } from "../tenants/tenants.ts";
 import type { BackgroundDeps } from "./deps.ts";
@@ -69,7 +69,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const AFTER_THE_HOUR = 7 / 60;
 
 /** Returns the next time after `after` at which a walk of this rhythm is due, in milliseconds. */
-function next({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number): number {
+function nextDue({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number): number {
   const { tickMs, hourMs, dailyAt } = walks;
   const [lengthMs, offsetMs] = {
     tick: [tickMs, 0],
@@ -90,9 +90,10 @@ export function isDue(
   if (isHeld(state, now)) return false;
   const latest = now.getTime() + EARLY_MS_MAX;
   const { config } = services;
-  if (state.endedAt !== null) return next(config, walk.every, Date.parse(state.roundAt)) <= latest;
+  if (state.endedAt !== null)
+    return nextDue(config, walk.every, Date.parse(state.roundAt)) <= latest;
   if (state.restsSince === null) return true;
-  return next(config, walk.resumesEvery ?? walk.every, Date.parse(state.restsSince)) <= latest;
+  return nextDue(config, walk.resumesEvery ?? walk.every, Date.parse(state.restsSince)) <= latest;
 }
 
 /** Returns how many seconds ago an unfinished round should have begun, or 0. */
@@ -105,7 +106,7 @@ export function secondsBehind(
   const due =
     state.lastRoundAt === null
       ? Date.parse(state.roundAt)
-      : next(services.config, walk.every, Date.parse(state.lastRoundAt));
+      : nextDue(services.config, walk.every, Date.parse(state.lastRoundAt));
   return Math.max(0, Math.round((now.getTime() - due) / 1_000));
 }
 
@@ -135,14 +136,14 @@ function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
   return { ...went, position: null, endedAt: now.toISOString(), lastRoundAt: state.roundAt };
 }
 
-function afterFailure(state: WalkState): WalkState {
+function stateAfterFailure(state: WalkState): WalkState {
   const failures = state.failures + 1;
   return failures < FAILURES_MAX
     ? { ...state, failures }
     : { ...state, position: null, failures: 0 };
 }
 
-type WalkLease = Lease<WalkState, Leased<WalkState>>;
+type WalkLease = Lease<WalkState, LeasedState<WalkState>>;
 
 /** Takes the lease of a walk. Returns undefined when somebody else has it, or it is not due. */
 async function takeLease(
@@ -191,7 +192,7 @@ function logRound({ services, walk }: Run, { counts, roundAt, endedAt }: WalkSta
   services.log.info("walk ended", { walk: walk.name, roundAt, seconds, ...counts });
 }
 
-function placeOf({ isTimeUp }: Run, state: WalkState): Parameters<TakeStep>[0] {
+function runPlace({ isTimeUp }: Run, state: WalkState): Parameters<TakeStep>[0] {
   const { position, roundAt, counts, lastCounts, failures } = state;
   const stepEndsAt = performance.now() + STEP_MS_MAX;
   return {
@@ -204,7 +205,7 @@ function placeOf({ isTimeUp }: Run, state: WalkState): Parameters<TakeStep>[0] {
   };
 }
 
-async function end({ lease }: Run, state: WalkState): Promise<void> {
+async function endRun({ lease }: Run, state: WalkState): Promise<void> {
   await lease.save(() => ({ ...state, ...FREE }));
   lease.ended();
 }
@@ -216,10 +217,10 @@ async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
   let savedAt = performance.now();
   for (;;) {
     try {
-      state = afterStep(state, await takeStep(placeOf(run, state)), services.clock.now());
+      state = afterStep(state, await takeStep(runPlace(run, state)), services.clock.now());
     } catch (error) {
       services.log.error("a walk failed", { walk: walk.name, error });
-      await end(run, afterFailure(state));
+      await endRun(run, stateAfterFailure(state));
       return "failed";
     }
     if (state.endedAt !== null || state.restsSince !== null || run.isTimeUp()) break;
@@ -228,7 +229,7 @@ async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
     savedAt = performance.now();
     await lease.keep(state);
   }
-  await end(run, state);
+  await endRun(run, state);
   if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
   logRound(run, state);
   return "round_over";
@@ -276,7 +277,7 @@ const PAGE = 1_000;
 export function overPlatforms<Rest = string>(
   services: BackgroundDeps,
   what: string,
-  look: (platformId: string, rest: Rest | undefined) => Promise<Looked<Rest>>,
+  look: (platformId: string, rest: Rest | undefined) => Promise<ItemResult<Rest>>,
 ): TakeStep {
   return overItems<Rest>({
     log: services.log,

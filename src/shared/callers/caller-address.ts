@@ -57,7 +57,7 @@ function ipv4Of(address: string): readonly number[] | undefined {
   return isMapped ? groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]) : undefined;
 }
 
-function network(address: string, groups: number): string {
+function addressBlock(address: string, groups: number): string {
   const kept = groupsOf(address).slice(0, groups);
   return `${kept.map((group) => group.toString(16)).join(":")}::/${groups * 16}`;
 }
@@ -65,7 +65,7 @@ function network(address: string, groups: number): string {
 /** Returns the address that counts as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
-  return ipv4Of(address)?.join(".") ?? network(address, NETWORK_GROUPS);
+  return ipv4Of(address)?.join(".") ?? addressBlock(address, NETWORK_GROUPS);
 }
 
 /**
@@ -74,7 +74,7 @@ export function addressGroup(address: string): string {
  */
 export function addressSite(address: string): string | undefined {
   const isOwn = isIP(address) === 6 && ipv4Of(address) === undefined;
-  return isOwn ? network(address, SITE_GROUPS) : undefined;
+  return isOwn ? addressBlock(address, SITE_GROUPS) : undefined;
 }
 
 /** How many times the limit of one address all addresses of a site have together. */
@@ -87,5 +87,5 @@ export const SITE_FACTOR = 4;
 export function addressNetwork(address: string): string {
   const ipv4 = ipv4Of(address);
   if (ipv4 !== undefined) return `${ipv4.slice(0, 3).join(".")}.0/24`;
-  return isIP(address) === 6 ? network(address, SITE_GROUPS) : address;
+  return isIP(address) === 6 ? addressBlock(address, SITE_GROUPS) : address;
 }

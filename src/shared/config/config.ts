@@ -304,8 +304,8 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   };
 }
 
-type Parsed = ReturnType<typeof parseConfig>;
-export type Config = { readonly [Part in keyof Parsed]: Readonly<Parsed[Part]> };
+type ParsedConfig = ReturnType<typeof parseConfig>;
+export type Config = { readonly [Part in keyof ParsedConfig]: Readonly<ParsedConfig[Part]> };
 
 export function readConfig(): Config {
   return parseConfig(process.env);

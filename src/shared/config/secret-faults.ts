@@ -55,7 +55,7 @@ function isSequence(value: string): boolean {
   return followers * 2 > text.length;
 }
 
-function faultOf(value: string): string | undefined {
+function secretFault(value: string): string | undefined {
   if (PUBLISHED.has(sha256(value)))
     return "is published with the source code, so anybody knows it. Make a new one";
   if (new Set(value).size < DISTINCT_MIN || isRepeated(value) || isSequence(value))
@@ -99,7 +99,7 @@ export function findSecretFaults(
 ): readonly string[] {
   const secrets = ownSecrets(settings);
   const problems = secrets.flatMap(({ name, value }) => {
-    const fault = faultOf(value);
+    const fault = secretFault(value);
     return fault === undefined ? [] : [`${name}: ${fault}`];
   });
   for (const [name, value] of appSecrets)

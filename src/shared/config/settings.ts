@@ -9,15 +9,15 @@ import {
   guid,
   hostName,
   httpUrl,
-  integer,
+  integerSetting,
   isAddressRange,
   isNameServer,
-  jsonOf,
+  jsonSetting,
   list,
   mailAddress,
   mailUrl,
   matching,
-  oneOf,
+  oneOfWords,
   origin,
   withRule,
   seconds,
@@ -35,7 +35,7 @@ import { shape } from "../runtime/shape.ts";
 
 const OWN_SETTINGS = {
   AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
-    shape(() => oneOf("Production", "Development")),
+    shape(() => oneOfWords("Production", "Development")),
     "Production",
     "`Development`, spelled so, is for machines of developers: it allows http addresses, the outbound settings below, and a start without secrets. Any value but these two stops the start.",
   ),
@@ -112,12 +112,12 @@ const OWN_SETTINGS = {
     "Whether an owner may make users with a password (POST /v1/users) instead of inviting them; by default only where the relay sends no mail.",
   ),
   SIGNUP_CREDIT_TOKENS: withDefault(
-    integer(0, 1_000_000),
+    integerSetting(0, 1_000_000),
     "0",
     "Tokens that a platform starts with when somebody signs up, once per e-mail; 0 for none.",
   ),
   SIGNUPS_PER_ADDRESS_DAY: withDefault(
-    integer(1, 1_000_000),
+    integerSetting(1, 1_000_000),
     "5",
     "Sign-ups per address and UTC day, those that fail included.",
   ),
@@ -153,7 +153,7 @@ const OWN_SETTINGS = {
     "JSON, key id → 32 bytes in base64: seals stored credentials; the first key seals, all open.",
   ),
   BCRYPT_COST: withDefault(
-    integer(4, 15),
+    integerSetting(4, 15),
     "12",
     "Cost of password hashes; at least 10 in production.",
   ),
@@ -170,32 +170,32 @@ const OWN_SETTINGS = {
   ),
   OPERATOR_JWKS_URL: setting(httpUrl, null, "Where the issuer publishes its keys."),
   RATE_LIMIT_PER_MINUTE: withDefault(
-    integer(1, 1_000_000),
+    integerSetting(1, 1_000_000),
     "300",
     "Requests per minute and API key.",
   ),
   PLATFORM_RATE_PER_MINUTE: withDefault(
-    integer(1, 1_000_000),
+    integerSetting(1, 1_000_000),
     "3000",
     "Requests per minute of all API keys of a platform together; never less than RATE_LIMIT_PER_MINUTE.",
   ),
   AUTH_RATE_PER_MINUTE: withDefault(
-    integer(1, 1_000_000),
+    integerSetting(1, 1_000_000),
     "30",
     "Log-ins, sign-ups and uses of links per minute and address; four times as many for a /48 network of IPv6.",
   ),
   LOGIN_ATTEMPTS: withDefault(
-    integer(1, 100),
+    integerSetting(1, 100),
     "5",
     "Failed log-ins of an e-mail from one network within 15 minutes, after which it has to wait. Twenty times as many from all networks within an hour.",
   ),
   TRUSTED_PROXY_HOPS: withDefault(
-    integer(0, 10),
+    integerSetting(0, 10),
     "1",
     "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure and with `npm start`, 0 where nothing adds any.",
   ),
   BALANCE_LOW_TOKENS: withDefault(
-    integer(0, 1_000_000_000),
+    integerSetting(0, 1_000_000_000),
     "100",
     "Below this a wallet counts as low.",
   ),
@@ -205,23 +205,27 @@ const OWN_SETTINGS = {
     "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
   ),
   LEG_PACE_PER_SECOND: withDefault(
-    integer(1, 10_000),
+    integerSetting(1, 10_000),
     "10",
     "Legs per second to which a platform's bursts of more than 50 legs are slowed, for the sake of other platforms.",
   ),
   DUPLICATE_WINDOW_HOURS: withDefault(
-    integer(0, 8_760),
+    integerSetting(0, 8_760),
     "48",
     "How long the same text is not published to an account again.",
   ),
-  NETWORK_TIMEOUT_MS: withDefault(integer(100, 120_000), "60000", "Longest call to a network."),
+  NETWORK_TIMEOUT_MS: withDefault(
+    integerSetting(100, 120_000),
+    "60000",
+    "Longest call to a network.",
+  ),
   LEG_LEASE_SECONDS: withDefault(
-    integer(1, 3_600),
+    integerSetting(1, 3_600),
     "120",
     "How long a worker owns a leg; longer than the network timeout.",
   ),
   WORK_CHECK_SECONDS: withDefault(
-    integer(1, 3_600),
+    integerSetting(1, 3_600),
     "60",
     "How soon the sweep checks open work again.",
   ),
@@ -231,23 +235,23 @@ const OWN_SETTINGS = {
     "Delays before the 2nd, 3rd … attempt of a webhook delivery.",
   ),
   WEBHOOK_TIMEOUT_MS: withDefault(
-    integer(100, 60_000),
+    integerSetting(100, 60_000),
     "10000",
     "Longest call to a webhook receiver.",
   ),
   DAILY_WALKS_AT: withDefault(
-    integer(0, 23),
+    integerSetting(0, 23),
     "3",
     "Hour (UTC) at which the daily walks begin: the check of each linked account, and the removal of expired rows.",
   ),
   TICK_SECONDS: withDefault(
-    integer(1, 60),
+    integerSetting(1, 60),
     "60",
     "Seconds between two runs of the timer. Shorter for tests alone: production refuses that.",
   ),
   OUTBOUND_HOST_MAP: withDefault(
     shape(() =>
-      jsonOf(
+      jsonSetting(
         z.record(hostName(), origin()),
         `must be a JSON object such as {"graph.facebook.com":"http://127.0.0.1:7072"}`,
       ),
@@ -278,7 +282,7 @@ const OWN_SETTINGS = {
     "Development only. The name servers that are asked for hosts that customers chose; those of the system when empty.",
   ),
   LOG_LEVEL: withDefault(
-    shape(() => oneOf("debug", "info", "warn", "error")),
+    shape(() => oneOfWords("debug", "info", "warn", "error")),
     "info",
     "Least level that is logged.",
   ),

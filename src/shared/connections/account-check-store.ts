@@ -1,4 +1,4 @@
-import type { Bounded } from "../networks/contract/bounded.ts";
+import type { BoundedValue } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import { accessOperation, type Commit } from "../partition/partition.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
@@ -16,7 +16,7 @@ import {
 } from "./connection-row.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
 
-interface Parts {
+interface CheckStoreParts {
   readonly core: Table;
   readonly dataKeys: DataKeys;
   readonly commit: Commit;
@@ -28,10 +28,10 @@ interface Parts {
  * the connection now has another account or none.
  */
 export class AccountCheckStore {
-  readonly #parts: Parts;
+  readonly #parts: CheckStoreParts;
   readonly #core: Table;
 
-  constructor(parts: Parts) {
+  constructor(parts: CheckStoreParts) {
     this.#parts = parts;
     this.#core = parts.core;
   }
@@ -58,7 +58,11 @@ export class AccountCheckStore {
   }
 
   /** Stores the limits that the network has for the account, if they changed. */
-  async saveLimits(connection: Connection, limits: Bounded<NetworkData>, at: Date): Promise<void> {
+  async saveLimits(
+    connection: Connection,
+    limits: BoundedValue<NetworkData>,
+    at: Date,
+  ): Promise<void> {
     const text = JSON.stringify(limits);
     await this.#note(connection, (stored, row) =>
       JSON.stringify(stored.limits) === text

@@ -212,7 +212,7 @@ export const connectBodyExample = (): z.input<ReturnType<typeof CreateConnectSes
   branding: { name: "Planner", accentColor: "#1a73e8" },
 });
 
-export const sessionExample = (): ShapeOf<typeof connectSession> => ({
+export const connectSessionExample = (): ShapeOf<typeof connectSession> => ({
   id: exampleId("connectSession"),
   applicationId: exampleId("application"),
   profileId: exampleId("profile"),
@@ -228,7 +228,7 @@ export const sessionExample = (): ShapeOf<typeof connectSession> => ({
 });
 
 export const sessionCreatedExample = (): ShapeOf<typeof connectSessionCreated> => ({
-  ...sessionExample(),
+  ...connectSessionExample(),
   status: "open",
   connections: [],
   connectUrl: `https://relay.example.com/api/v1/connect/ui?session=${exampleId("connectSession")}&token=c2VjcmV0`,

@@ -47,7 +47,7 @@ interface Witness {
 /** Who can fix a refusal: `account` the end user, `app` the operator, `call` neither. */
 type Blame = "account" | "app" | "call";
 
-type Refused = Pick<Connection, "id" | "platformId" | "network" | "instanceUrl" | "account">;
+type RefusedAccount = Pick<Connection, "id" | "platformId" | "network" | "instanceUrl" | "account">;
 
 interface Suspect {
   readonly connection: Connection;
@@ -74,7 +74,7 @@ export class AppFaults {
    * Records that an account was accepted, so the app is accepted too. Returns the accounts that the network refuses
    * alone, in the app's name: the caller marks them.
    */
-  accepted(connection: Refused): readonly Suspect[] {
+  accepted(connection: RefusedAccount): readonly Suspect[] {
     const app = this.#appOf(connection);
     const now = this.#clock.now().getTime();
     const alone = [...app.suspects.values()].filter(
@@ -82,7 +82,7 @@ export class AppFaults {
     );
     const { limitedAt, platforms } = app;
     platforms.set(connection.platformId, now);
-    this.#appsOf(connection).set(keyOf(connection), {
+    this.#appsOf(connection).set(appKeyOf(connection), {
       ...emptyApp(),
       limitedAt,
       platforms,
@@ -131,8 +131,8 @@ export class AppFaults {
   }
 
   /** Reports whether accounts of this app need not be tried now, because the app is refused. */
-  areRefused(connection: Refused): boolean {
-    const faults = this.#appsOf(connection).get(keyOf(connection))?.faults.values() ?? [];
+  areRefused(connection: RefusedAccount): boolean {
+    const faults = this.#appsOf(connection).get(appKeyOf(connection))?.faults.values() ?? [];
     const now = this.#clock.now().getTime();
     return [...faults].some((at) => now - at < RECHECK_MS);
   }
@@ -163,24 +163,28 @@ export class AppFaults {
 
   #appsOf({
     instanceUrl,
-  }: Refused): Pick<Map<string, App>, "get"> & { set(k: string, a: App): unknown } {
+  }: RefusedAccount): Pick<Map<string, App>, "get"> & { set(k: string, a: App): unknown } {
     return instanceUrl === null ? this.#apps : this.#appsOfServers;
   }
 
-  #appOf(connection: Refused): App {
+  #appOf(connection: RefusedAccount): App {
     const apps = this.#appsOf(connection);
-    const known = apps.get(keyOf(connection)) ?? emptyApp();
-    apps.set(keyOf(connection), known);
+    const known = apps.get(appKeyOf(connection)) ?? emptyApp();
+    apps.set(appKeyOf(connection), known);
     return known;
   }
 
-  #report({ network, instanceUrl }: Refused, { networkCode }: LegFailure, accounts: number): void {
+  #report(
+    { network, instanceUrl }: RefusedAccount,
+    { networkCode }: LegFailure,
+    accounts: number,
+  ): void {
     const fields = { network, instanceUrl, networkCode, accounts };
     this.#log.error("a network refuses the app", fields);
   }
 
   /** Tells operators of a limit that all accounts of the app share, once a day. */
-  #reportLimit(connection: Refused, { networkCode, note }: LegFailure): void {
+  #reportLimit(connection: RefusedAccount, { networkCode, note }: LegFailure): void {
     const app = this.#appOf(connection);
     const now = this.#clock.now().getTime();
     if (app.limitedAt !== undefined && now - app.limitedAt < DAY_MS) return;
@@ -211,6 +215,6 @@ function missedAt({ lastUsedAt, checkedAt }: Connection, check: AccountCheck | u
 }
 
 /** Names the app of an account. A network may have one for each kind of account, and each server has its own. */
-function keyOf({ network, instanceUrl, account }: Refused): string {
+function appKeyOf({ network, instanceUrl, account }: RefusedAccount): string {
   return `${network} ${account.kind} ${instanceUrl ?? ""}`;
 }

@@ -14,7 +14,8 @@ export const authorisationRow = rowCodec("authorisation", { platformId: text() }
 /** Fields of a connection that identify its authorisation. */
 type Holding = ConnectionRef & Pick<Connection, "account" | "grantId">;
 
-const partitionOf = (network: NetworkName, grantId: string) => `${network}|${sha256Hex(grantId)}`;
+const grantPartition = (network: NetworkName, grantId: string) =>
+  `${network}|${sha256Hex(grantId)}`;
 
 /**
  * Finds connections of any tenant by their authorisation (table `authorisations`). A row is written before its
@@ -31,12 +32,12 @@ export class AuthorisationStore {
   async add(connection: Holding): Promise<void> {
     const { network, platformId, profileId } = connection;
     const row = { ...authorisationRow.encode({ platformId }), rowKey: profileId };
-    await this.#table.put(partitionOf(network, grantIdOf(connection)), row);
+    await this.#table.put(grantPartition(network, grantIdOf(connection)), row);
   }
 
   async remove(connection: Holding): Promise<void> {
     const { network, profileId } = connection;
-    await this.#table.delete(partitionOf(network, grantIdOf(connection)), profileId);
+    await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
   }
 
   /**
@@ -54,7 +55,7 @@ export class AuthorisationStore {
     after: string,
     limit: number,
   ): Promise<readonly ProfileRef[]> {
-    const partitionKey = partitionOf(network, grantId);
+    const partitionKey = grantPartition(network, grantId);
     const from = after === "" ? {} : { from: `${after} ` };
     const rows = await this.#table.list({ partitionKey, ...from, limit });
     return rows.map(({ row }) => ({

@@ -3,7 +3,7 @@ import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import { isVerdict, subjectOf } from "../networks/contract/blame.ts";
 import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
-import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
+import type { Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
 import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
@@ -19,7 +19,7 @@ const REFUSED_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
 
 /** The result of a check. `unreachable`: nothing was found out or changed. */
-export type Checked = "ok" | "refused" | "unreachable" | "skipped";
+export type CheckResult = "ok" | "refused" | "unreachable" | "skipped";
 
 /**
  * Checks an account that may not have been published to for a long time: renews credentials in time, finds out whether
@@ -28,7 +28,7 @@ export type Checked = "ok" | "refused" | "unreachable" | "skipped";
 export async function checkAccount(
   services: ConnectionsDeps,
   connection: Connection,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const network = findAvailable(connection.network, services.config.networkApps);
   if (network === undefined) return "skipped";
   if (services.linking.appFaults.areRefused(connection)) return "unreachable";
@@ -52,7 +52,7 @@ function idleMsMax({ accountCheck }: RegisteredNetwork): number {
   return (accountCheck?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
 }
 
-interface Check {
+interface CheckRun {
   readonly services: ConnectionsDeps;
   readonly network: RegisteredNetwork;
   readonly connection: Connection;
@@ -60,8 +60,8 @@ interface Check {
   readonly tools: NetworkTools;
 }
 
-interface Touched {
-  readonly checked: Checked;
+interface CheckedConnection {
+  readonly checked: CheckResult;
   /** The connection after its credentials were renewed. */
   readonly connection: Connection;
 }
@@ -71,7 +71,7 @@ async function touch(
   network: RegisteredNetwork,
   connection: Connection,
   isIdle: boolean,
-): Promise<Touched> {
+): Promise<CheckedConnection> {
   const fresh = await freshCredentials(services, connection);
   if (fresh.kind === "try_later") return { checked: "unreachable", connection };
   // The result is already stored, and its event emitted.
@@ -79,17 +79,18 @@ async function touch(
     const isOfApp = fresh.failure.code === "app_misconfigured";
     return { checked: isOfApp ? "unreachable" : "refused", connection };
   }
-  const on = checkOf(services, network, fresh);
+  const on = checkRunOf(services, network, fresh);
   const { connection: current } = fresh;
-  const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on, isIdle)) ?? "ok";
+  const checked =
+    (isIdle ? await askAboutAccount(on) : undefined) ?? (await readLimits(on, isIdle)) ?? "ok";
   return { checked, connection: current };
 }
 
-function checkOf(
+function checkRunOf(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
   { connection, credentials }: FreshCredentials & { readonly kind: "usable" },
-): Check {
+): CheckRun {
   const { account, instanceUrl, platformId } = connection;
   const tools = createNetworkTools(services, network.name, { ...LIMITS, owner: platformId });
   return { services, network, connection, kept: { account, credentials, instanceUrl }, tools };
@@ -103,32 +104,32 @@ async function checkRefused(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
   connection: Connection,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const { code, at } = connection.lastError ?? { code: undefined, at: "" };
   const ageMs = services.clock.now().getTime() - Date.parse(at);
   if (code !== "connection_needs_reauth" || !(ageMs < REFUSED_MS)) return "skipped";
   const fresh = await tryRefusedCredentials(services, connection);
   if (fresh === undefined) return "refused";
   const isRenewed = fresh.connection.generation > connection.generation;
-  if (!isRenewed && !(await isAccepted(checkOf(services, network, fresh)))) return "refused";
+  if (!isRenewed && !(await isAccepted(checkRunOf(services, network, fresh)))) return "refused";
   await recordAccepted(services, connection);
   await services.stores.connections.mark(fresh.connection, null);
   return "ok";
 }
 
 /** Reports whether a call in the account's name succeeds. */
-async function isAccepted({ network, kept, tools }: Check): Promise<boolean> {
+async function isAccepted({ network, kept, tools }: CheckRun): Promise<boolean> {
   const check = network.accountCheck;
   if (check?.probe !== undefined) return (await check.probe(kept, tools)).kind === "usable";
   return (await check?.readLimits?.(kept, tools))?.kind === "read";
 }
 
 /** Asks the network whether the account is still authorised. Returns undefined if nothing is wrong. */
-async function look(on: Check): Promise<Checked | undefined> {
+async function askAboutAccount(on: CheckRun): Promise<CheckResult | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.probe === undefined) return undefined;
   const outcome = await network.accountCheck.probe(kept, tools);
-  if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome, true);
+  if (outcome.kind !== "usable") return applyRefusal(services, connection, outcome, true);
   await confirm(services, connection);
   return undefined;
 }
@@ -143,13 +144,13 @@ async function confirm(
 }
 
 /** Reads the account's limits. Without a probe, reading them shows that the account is still authorised. */
-async function readLimits(on: Check, isIdle: boolean): Promise<Checked | undefined> {
+async function readLimits(on: CheckRun, isIdle: boolean): Promise<CheckResult | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.readLimits === undefined) return undefined;
   const outcome = await network.accountCheck.readLimits(kept, tools);
   if (outcome.kind === "read" && isIdle && network.accountCheck.probe === undefined)
     await confirm(services, connection);
-  if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
+  if (outcome.kind !== "read") return applyRefusal(services, connection, outcome);
   const { limits } = outcome;
   if (!isStorable(limits)) return "unreachable";
   for (const fact of outcome.doubts ?? [])
@@ -161,12 +162,12 @@ async function readLimits(on: Check, isIdle: boolean): Promise<Checked | undefin
 }
 
 /** Changes the connection only if the network has certainly refused the account itself, and not only a read. */
-async function afterRefusal(
+async function applyRefusal(
   services: Pick<ConnectionsDeps, "log" | "stores" | "linking">,
   connection: Connection,
-  outcome: TryLater | Rejected,
+  outcome: TryLater | Rejection,
   isProbe = false,
-): Promise<Checked> {
+): Promise<CheckResult> {
   if (outcome.kind === "try_later") return "unreachable";
   if (isVerdict(outcome, isProbe)) {
     const failure = await blamed(services, connection, outcome.failure);

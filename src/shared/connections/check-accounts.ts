@@ -1,6 +1,6 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import { inBatches } from "../runtime/promises.ts";
-import { checkAccount, type Checked } from "./check-account.ts";
+import { checkAccount, type CheckResult } from "./check-account.ts";
 import type { ConnectionRef, ProfileRef } from "./connection.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../runtime/log.ts";
@@ -14,7 +14,7 @@ export function isRotating(config: Config): boolean {
 }
 
 /** How many accounts each check found in which state. */
-type Tally = Readonly<Record<Checked | "failed", number>>;
+type Tally = Readonly<Record<CheckResult | "failed", number>>;
 
 /** Results of checking a profile's accounts. */
 export interface ProfileChecks {

@@ -8,7 +8,7 @@ import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/sto
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { newestFirst } from "../runtime/storage/newest-first.ts";
-import { findAll, scan, type Scanned } from "../runtime/storage/scan.ts";
+import { findAll, scan, type ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
@@ -74,7 +74,7 @@ const PREFIX = "S|";
 const rows = newestFirst("connectSession", PREFIX, toSession);
 export const connectSessionKey = rows.key;
 
-const placeOf = (id: string) => rows.key(id).slice(PREFIX.length);
+const sessionPlace = (id: string) => rows.key(id).slice(PREFIX.length);
 const listOf = (profileId: string) => `SP|${profileId}|`;
 
 type SessionRef = Pick<ConnectSession, "platformId" | "id">;
@@ -125,7 +125,7 @@ export class ConnectSessionStore {
     const key = connectSessionKey(id);
     const listed = {
       ...profileSessionRow.encode({ expiresAt }),
-      rowKey: listOf(profileId) + placeOf(id),
+      rowKey: listOf(profileId) + sessionPlace(id),
     };
     return this.#commit<void>(
       platformId,
@@ -167,7 +167,7 @@ export class ConnectSessionStore {
       readonly since: Date;
       readonly now: Date;
     },
-  ): Promise<Scanned<ConnectSession>> {
+  ): Promise<ScannedPage<ConnectSession>> {
     const list = listOf(profileId);
     const { items: keys, next } = await scan(this.#core, {
       partitionKey: platformId,
@@ -207,7 +207,7 @@ export class ConnectSessionStore {
     // Last, because this is repeated as long as they exist.
     await this.#core.deleteAll(
       platformId,
-      ids.map((id) => listOf(profileId) + placeOf(id)),
+      ids.map((id) => listOf(profileId) + sessionPlace(id)),
     );
   }
 

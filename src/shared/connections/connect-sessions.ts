@@ -28,7 +28,7 @@ const BRANDING_URLS = ["logoUrl", "faviconUrl", "privacyUrl", "termsUrl", "suppo
 /** A policy can't name an IPv6 address, so a page could not lead to it. */
 const NAMED_HOST = /^[a-z0-9.-]+$/;
 
-const fieldOf = (value: unknown, name: string): unknown =>
+const propertyOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
@@ -45,7 +45,7 @@ export function sessionAddressIssues(
     ["returnUrl", body["returnUrl"], linkUrl()] as const,
     ...BRANDING_URLS.map((field) => {
       const path = `branding.${field}`;
-      return [path, fieldOf(body["branding"], field), publicUrl()] as const;
+      return [path, propertyOf(body["branding"], field), publicUrl()] as const;
     }),
   ];
   return given.flatMap(([path, value, schema]) => {

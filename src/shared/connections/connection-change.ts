@@ -78,7 +78,7 @@ export function markWrites(
 }
 
 /** Writes a whole row. A merge would leave the rest of longer credentials. */
-export function rowWrite(
+export function connectionWrite(
   rowKey: string,
   stored: StoredRow | undefined,
   columns: Columns,

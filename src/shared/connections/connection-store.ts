@@ -1,5 +1,5 @@
-import type { Bounded } from "../networks/contract/bounded.ts";
-import type { LeaseColumns, Leased } from "../runtime/lease.ts";
+import type { BoundedValue } from "../networks/contract/bounded.ts";
+import type { LeaseColumns, LeasedState } from "../runtime/lease.ts";
 import { accessOperation, type Commit, countsKey, countWrite } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
@@ -19,7 +19,7 @@ import {
   markWrites,
   renewedAt,
   revokedAt,
-  rowWrite,
+  connectionWrite,
   AT_NO_COST,
   type LinkTerms,
 } from "./connection-change.ts";
@@ -44,13 +44,13 @@ import {
   toConnection,
   type Connection,
   type ConnectionRef,
-  type Linking,
+  type LinkingFields,
   type NamedConnection,
   type OpenedConnection,
   type ProfileRef,
 } from "./connection.ts";
 
-interface Parts {
+interface ConnectionStoreParts {
   readonly core: Table;
   readonly authorisations: AuthorisationStore;
   readonly dataKeys: DataKeys;
@@ -60,7 +60,7 @@ interface Parts {
 }
 
 /** A connection with its secrets, and the lease under which they are renewed. */
-export interface LeasedConnection extends OpenedConnection, Leased<LeaseColumns> {}
+export interface LeasedConnection extends OpenedConnection, LeasedState<LeaseColumns> {}
 
 /** More than there are networks, because a profile may have rows of networks that this build doesn't have. */
 const ROWS_OF_PROFILE_MAX = 100;
@@ -73,9 +73,9 @@ const LEAVE = { kind: "leave" } as const;
  * connections and the access version. Renewing credentials writes the row alone.
  */
 export class ConnectionStore {
-  readonly #parts: Parts;
+  readonly #parts: ConnectionStoreParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: ConnectionStoreParts) {
     this.#parts = parts;
   }
 
@@ -140,7 +140,7 @@ export class ConnectionStore {
    * @throws AppError as `terms` do; then only the row that leads to the profile is written
    */
   async saveLinked(
-    linking: Linking,
+    linking: LinkingFields,
     terms: LinkTerms = AT_NO_COST,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
@@ -167,7 +167,7 @@ export class ConnectionStore {
         const connection = toConnection({ ...linking, id }, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
-          rowWrite(key, stored, toConnectionRow(connection, sealed)),
+          connectionWrite(key, stored, toConnectionRow(connection, sealed)),
           ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
           ...agreed,
@@ -212,7 +212,7 @@ export class ConnectionStore {
         const after = revokedAt(connection, now);
         const ended = { ...opened, connection: after };
         const writes = [
-          rowWrite(key, stored, toConnectionRow(after, "")),
+          connectionWrite(key, stored, toConnectionRow(after, "")),
           countWrite(applicationId, row(counts), "connections", -1),
           connectionEvent("connection.removed", after, { origin, now, view, reason }),
         ];
@@ -303,7 +303,7 @@ export class ConnectionStore {
    */
   async saveRefreshed(
     connection: Connection,
-    fresh: { readonly credentials: Bounded<NetworkData>; readonly expiresAt: string | null },
+    fresh: { readonly credentials: BoundedValue<NetworkData>; readonly expiresAt: string | null },
   ): Promise<Connection | undefined> {
     const sealed = this.#seal(connection, fresh.credentials);
     let isUnchanged = false;
@@ -336,7 +336,7 @@ export class ConnectionStore {
     return { connection, credentials };
   }
 
-  #seal(ref: ConnectionRef, credentials: Bounded<NetworkData>): string {
+  #seal(ref: ConnectionRef, credentials: BoundedValue<NetworkData>): string {
     return seal(JSON.stringify(credentials), credentialsBinding(ref), this.#parts.dataKeys);
   }
 }

@@ -4,7 +4,7 @@ import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account } from "../networks/contract/link.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
-import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
+import type { Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { Feature } from "../networks/features.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
@@ -73,7 +73,7 @@ export interface PublishingScope extends ProfileScope {
 }
 
 /** The fields that linking writes. An account that the profile had before keeps its id. */
-export interface Linking extends ConnectionRef {
+export interface LinkingFields extends ConnectionRef {
   readonly id: string;
   readonly applicationId: string;
   readonly linked: BoundedAccount;
@@ -81,7 +81,7 @@ export interface Linking extends ConnectionRef {
 
 /** Makes the connection for a link. If the account stays the same, so do its id and creation time. */
 export function toConnection(
-  linking: Linking,
+  linking: LinkingFields,
   before: Connection | undefined,
   now: Date,
 ): Connection {
@@ -130,7 +130,7 @@ export interface QuotaView {
 }
 
 /** Facts about a connection that aren't in its row. */
-interface Beside {
+interface ConnectionFacts {
   /** The network's publishing quota of the account, or null if the network has none. */
   readonly quota: QuotaView | null;
   readonly missingScopes: readonly string[];
@@ -138,11 +138,15 @@ interface Beside {
 }
 
 /** Facts about a connection that is no longer in use. */
-export const NOTHING_BESIDE: Beside = { quota: null, missingScopes: [], unavailableFeatures: [] };
+export const NOTHING_BESIDE: ConnectionFacts = {
+  quota: null,
+  missingScopes: [],
+  unavailableFeatures: [],
+};
 
 export function toConnectionView(
   connection: Connection,
-  { quota, missingScopes, unavailableFeatures }: Beside,
+  { quota, missingScopes, unavailableFeatures }: ConnectionFacts,
 ) {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
@@ -182,4 +186,4 @@ interface UsableCredentials {
   readonly connection: Connection;
 }
 
-export type FreshCredentials = UsableCredentials | TryLater | Rejected;
+export type FreshCredentials = UsableCredentials | TryLater | Rejection;

@@ -4,7 +4,7 @@ import type { WaitingRequests } from "../limits/limits.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Names } from "../runtime/names.ts";
+import type { NameResolver } from "../runtime/names.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
@@ -16,7 +16,7 @@ import type { FreshCredentials } from "./connection.ts";
 import type { ConnectionStores } from "./stores.ts";
 
 /** Fields of a tenant's row that linking accounts reads. */
-interface Found {
+interface TenantStatus {
   readonly status: string;
 }
 
@@ -27,7 +27,7 @@ export interface ConnectionsDeps {
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly outbound: Outbound;
-  readonly names: Names;
+  readonly names: NameResolver;
   /** Limits requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
   readonly stores: ConnectionStores;
@@ -50,9 +50,9 @@ interface LinkingParts {
 }
 
 export interface TenantsOfLinking {
-  findPlatform(platformId: string): Promise<Found | undefined>;
-  findApplication(platformId: string, applicationId: string): Promise<Found | undefined>;
-  findProfile(platformId: string, profileId: string): Promise<Found | undefined>;
+  findPlatform(platformId: string): Promise<TenantStatus | undefined>;
+  findApplication(platformId: string, applicationId: string): Promise<TenantStatus | undefined>;
+  findProfile(platformId: string, profileId: string): Promise<TenantStatus | undefined>;
   /** Returns whether a key of the platform is active, or a session of one of its users was not ended. */
   isMakerActive(platformId: string, maker: Maker): Promise<boolean>;
   /** Returns the rows that must be active in the transaction that links an account, including those of the makers. */

@@ -7,7 +7,7 @@ import { removeConnection } from "./remove-connection.ts";
 /** The service accepts at most fifteen comparisons in one filter. */
 const SESSIONS_OF_FILTER = 12;
 
-const linked = (connections: ConnectionStore, scope: ProfileScope) =>
+const linkedConnections = (connections: ConnectionStore, scope: ProfileScope) =>
   connections.listOfProfile(scope, { missesNone: true });
 
 /** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
@@ -15,7 +15,7 @@ export async function endConnections(
   services: ConnectionsDeps,
   scope: ProfileScope,
 ): Promise<void> {
-  for (const { id, status } of await linked(services.stores.connections, scope))
+  for (const { id, status } of await linkedConnections(services.stores.connections, scope))
     if (status !== "revoked")
       await removeConnection(services, scope, id).catch((error: unknown) => {
         // A concurrent run has removed it.
@@ -26,7 +26,7 @@ export async function endConnections(
 export async function clearConnections(services: ConnectionsDeps, scope: ProfileScope) {
   // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
-  const connections = await linked(services.stores.connections, scope);
+  const connections = await linkedConnections(services.stores.connections, scope);
   for (const connection of connections) await services.stores.connections.remove(connection);
   return { removed: connections.length, next: undefined };
 }

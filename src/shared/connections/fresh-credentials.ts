@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { isHeld, Lease, type LeaseColumns } from "../runtime/lease.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
-import type { LegFailure, Rejected, TryLater } from "../networks/contract/outcome.ts";
+import type { LegFailure, Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, networkOf, type RegisteredNetwork } from "../networks/lookup.ts";
@@ -20,7 +20,7 @@ const LEASE_POLL_MS = 150;
 /** Together with the wait above, this is 6 seconds. After that, the leg is tried again later. */
 const ROUNDS_MAX = 40;
 const BUSY_RETRY_SECONDS = 5;
-const needsReauth: Rejected = {
+const needsReauth: Rejection = {
   kind: "rejected",
   failure: { code: "connection_needs_reauth", networkCode: null },
 };
@@ -53,24 +53,27 @@ async function obtain(
     const read = () => services.stores.connections.open(wanted);
     const opened = round === 1 && first !== undefined ? first : await read();
     if (opened === undefined) return rejected("connection_missing");
-    const refusal = refusalOf(opened.connection, wanted);
+    const refusal = credentialsRefusal(opened.connection, wanted);
     if (refusal !== undefined) return refusal;
-    const answer = await look(services, network, opened);
+    const answer = await checkFreshness(services, network, opened);
     if (answer !== "read_again") return answer;
     await wait(LEASE_POLL_MS);
   }
-  return tryLater("somebody else is renewing the credentials", BUSY_RETRY_SECONDS);
+  return tryRenewalLater("somebody else is renewing the credentials", BUSY_RETRY_SECONDS);
 }
 
-function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected | undefined {
+function credentialsRefusal(
+  found: Connection,
+  wanted: Connection,
+): TryLater | Rejection | undefined {
   if (found.status === "revoked") return rejected("connection_missing");
   // The caller has read an older row, and another account is linked now.
-  if (found.id !== wanted.id) return tryLater("another account was linked", 1);
+  if (found.id !== wanted.id) return tryRenewalLater("another account was linked", 1);
   return found.status === "needs_reauth" ? rejected("connection_needs_reauth") : undefined;
 }
 
 /** Asks the network module without HTTP first, because usually nothing must be renewed and no lease is needed. */
-async function look(
+async function checkFreshness(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
   opened: OpenedConnection,
@@ -80,7 +83,7 @@ async function look(
     const { id, profileId } = connection;
     const ids = { network: network.name, connection: id, profileId };
     services.log.error("credentials do not open: their data key is gone", ids);
-    return await mark(services.stores.connections, connection, needsReauth);
+    return await markRefused(services.stores.connections, connection, needsReauth);
   }
   let isOnline = false;
   const offline: NetworkTools = {
@@ -95,7 +98,7 @@ async function look(
   if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
   // The network has not answered: the credentials have simply expired.
   return outcome.kind === "rejected"
-    ? await mark(services.stores.connections, connection, outcome)
+    ? await markRefused(services.stores.connections, connection, outcome)
     : outcome;
 }
 
@@ -165,7 +168,8 @@ async function afterRenewal(
   { connection, credentials, lease }: Renewal & { readonly credentials: NetworkData },
   outcome: BoundedCredentials,
 ): Promise<FreshCredentials | "read_again"> {
-  if (outcome.kind === "rejected") return await refuse(services, { connection, lease }, outcome);
+  if (outcome.kind === "rejected")
+    return await refuseRenewal(services, { connection, lease }, outcome);
   if (outcome.kind === "refreshed") {
     await recordAccepted(services, connection);
     const saved = await services.stores.connections.saveRefreshed(connection, outcome);
@@ -177,15 +181,18 @@ async function afterRenewal(
 }
 
 /** Marks the connection if the account is the cause of the refusal. */
-async function refuse(
+async function refuseRenewal(
   services: Pick<ConnectionsDeps, "stores" | "linking">,
   { connection, lease }: Pick<Renewal, "connection" | "lease">,
-  outcome: Rejected,
-): Promise<Rejected | "read_again"> {
+  outcome: Rejection,
+): Promise<Rejection | "read_again"> {
   const { failure } = outcome;
-  if (services.linking.appFaults.refused(connection, failure, checkOf(connection)) === "account") {
+  if (
+    services.linking.appFaults.refused(connection, failure, accountCheckOf(connection)) ===
+    "account"
+  ) {
     const rejected = { ...outcome, failure: ofAccount(failure) };
-    const marked = await mark(services.stores.connections, connection, rejected);
+    const marked = await markRefused(services.stores.connections, connection, rejected);
     if (marked !== "read_again") lease.ended();
     return marked;
   }
@@ -193,21 +200,21 @@ async function refuse(
 }
 
 /** Marks the connection, unless newer credentials than the refused ones were stored. These are then tried instead. */
-async function mark(
+async function markRefused(
   connections: ConnectionStore,
   connection: Connection,
-  outcome: Rejected,
-): Promise<Rejected | "read_again"> {
+  outcome: Rejection,
+): Promise<Rejection | "read_again"> {
   return (await connections.mark(connection, outcome.failure)) ? outcome : "read_again";
 }
 
-const checkOf = ({ network }: Connection) => networkOf(network).accountCheck;
+const accountCheckOf = ({ network }: Connection) => networkOf(network).accountCheck;
 
-function rejected(code: LegErrorCode): Rejected {
+function rejected(code: LegErrorCode): Rejection {
   return { kind: "rejected", failure: { code, networkCode: null } };
 }
 
-function tryLater(note: string, retryAfterSeconds: number): TryLater {
+function tryRenewalLater(note: string, retryAfterSeconds: number): TryLater {
   const failure = { code: "network_unavailable", networkCode: null, note } as const;
   return { kind: "try_later", failure, retryAfterSeconds };
 }
@@ -221,7 +228,7 @@ export async function blamed(
   connection: Connection,
   failure: LegFailure,
 ): Promise<LegFailure> {
-  const blame = services.linking.appFaults.refused(connection, failure, checkOf(connection));
+  const blame = services.linking.appFaults.refused(connection, failure, accountCheckOf(connection));
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
   if (blame === "call") return failure;
   const reported = ofAccount(failure);

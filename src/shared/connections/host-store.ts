@@ -9,8 +9,8 @@ import type { Table } from "../runtime/storage/table.ts";
 
 const ROW_KEY = "H";
 
-const partitionOf = (network: NetworkName, host: string) => `${network}|${sha256Hex(host)}`;
-const bindingOf = (network: string, host: string) => `instances|${network}|${host}|data`;
+const hostPartition = (network: NetworkName, host: string) => `${network}|${sha256Hex(host)}`;
+const hostBinding = (network: string, host: string) => `instances|${network}|${host}|data`;
 
 export const hostRow = rowCodec("host", {
   network: text(),
@@ -39,18 +39,18 @@ export class HostStore {
    * @throws DamagedRow
    */
   async find(network: NetworkName, host: string): Promise<NetworkData | undefined> {
-    const stored = await this.#table.find(partitionOf(network, host), ROW_KEY);
+    const stored = await this.#table.find(hostPartition(network, host), ROW_KEY);
     if (stored === undefined) return undefined;
     const { data } = hostRow.decode(stored.row);
-    const opened = unseal(data, bindingOf(network, host), this.#dataKeys);
+    const opened = unseal(data, hostBinding(network, host), this.#dataKeys);
     return opened === undefined ? undefined : fieldsForm().parse(JSON.parse(opened));
   }
 
   async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
-    const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
+    const data = seal(JSON.stringify(facts), hostBinding(network, host), this.#dataKeys);
     const savedAt = this.#clock.now().toISOString();
     const columns = hostRow.encode({ network, host, savedAt, data });
-    await this.#table.put(partitionOf(network, host), { rowKey: ROW_KEY, ...columns });
+    await this.#table.put(hostPartition(network, host), { rowKey: ROW_KEY, ...columns });
   }
 
   /** Removes a page of what was saved before a time. */
@@ -82,7 +82,7 @@ export class HostStore {
 
   #resealed(row: Row): Columns | undefined {
     const { network, host, data } = hostRow.decode(row);
-    const sealed = reseal(data, bindingOf(network, host), this.#dataKeys);
+    const sealed = reseal(data, hostBinding(network, host), this.#dataKeys);
     return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
 }

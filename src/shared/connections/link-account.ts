@@ -19,7 +19,7 @@ export type LinkResult =
   /** Nothing is linked: the wallet can't pay for it. */
   | { readonly kind: "unpaid" };
 
-interface Linking {
+interface LinkingWork {
   readonly session: ConnectSession;
   readonly network: NetworkName;
   readonly linked: BoundedAccount;
@@ -32,7 +32,7 @@ interface Linking {
  */
 export async function linkAccount(
   services: ConnectionsDeps,
-  linking: Linking,
+  linking: LinkingWork,
 ): Promise<LinkResult> {
   const { session, network, linked } = linking;
   const { platformId, applicationId, profileId } = session;
@@ -50,14 +50,14 @@ export async function linkAccount(
     }
     return { kind: "linked", session: terms.session, connection: saved.connection };
   } catch (error) {
-    const kind = refusalOf(error);
+    const kind = linkRefusal(error);
     if (kind === undefined) throw error;
     await discard(services, linking, linked);
     return { kind };
   }
 }
 
-function refusalOf(error: unknown): "closed" | "unpaid" | undefined {
+function linkRefusal(error: unknown): "closed" | "unpaid" | undefined {
   if (error instanceof LinkRefused) return "closed";
   const code = error instanceof AppError ? error.code : undefined;
   return code === "insufficient_tokens" || code === "daily_budget_reached" ? "unpaid" : undefined;
@@ -69,9 +69,9 @@ class SessionTerms implements LinkTerms {
   session: ConnectSession;
   readonly rowKeys: readonly string[];
   readonly #guard: LinkGuard;
-  readonly #linking: Linking;
+  readonly #linking: LinkingWork;
 
-  constructor(services: ConnectionsDeps, linking: Linking) {
+  constructor(services: ConnectionsDeps, linking: LinkingWork) {
     this.session = linking.session;
     this.#linking = linking;
     this.#guard = services.tenants.linkGuard(linking.session, linking.session.makers);
@@ -107,7 +107,7 @@ export const priceOfLink = (
 /** Ends an authorisation at the network that was not stored. */
 async function discard(
   services: ConnectionsDeps,
-  { network, session }: Pick<Linking, "network" | "session">,
+  { network, session }: Pick<LinkingWork, "network" | "session">,
   linked: Pick<LinkedAccount, "account" | "grantId" | "instanceUrl" | "credentials">,
 ): Promise<void> {
   const { instanceUrl, credentials } = linked;

@@ -1,4 +1,4 @@
-import type { Bounded } from "../networks/contract/bounded.ts";
+import type { BoundedValue } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -45,7 +45,7 @@ export interface OAuthAttempt {
   /** Hash of the cookie of the browser that started it. */
   readonly cookieHash: string;
   readonly expiresAt: string;
-  readonly secrets: ShapeOf<typeof secretsShape> & { readonly flow: Bounded<NetworkData> };
+  readonly secrets: ShapeOf<typeof secretsShape> & { readonly flow: BoundedValue<NetworkData> };
 }
 
 export interface FoundAttempt {
@@ -54,7 +54,7 @@ export interface FoundAttempt {
   readonly etag: string;
 }
 
-const bindingOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
+const stateBinding = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
 /** Stores authorisations in progress by the hash of their `state`, or of the choice's name. Each is used once. */
 export class OAuthStateStore {
@@ -69,7 +69,7 @@ export class OAuthStateStore {
   /** Stores an attempt under its `state` and replaces any earlier one. */
   async insert(state: string, attempt: OAuthAttempt): Promise<void> {
     const stateHash = sha256Hex(state);
-    const secrets = seal(JSON.stringify(attempt.secrets), bindingOf(stateHash), this.#dataKeys);
+    const secrets = seal(JSON.stringify(attempt.secrets), stateBinding(stateHash), this.#dataKeys);
     const columns = oauthStateRow.encode({ ...attempt, secrets });
     await this.#table.put(stateHash, { rowKey: ROW_KEY, ...columns });
   }
@@ -80,7 +80,7 @@ export class OAuthStateStore {
     const stored = await this.#table.find(stateHash, ROW_KEY);
     if (stored === undefined) return undefined;
     const { secrets: sealed, ...columns } = oauthStateRow.decode(stored.row);
-    const opened = unseal(sealed, bindingOf(stateHash), this.#dataKeys);
+    const opened = unseal(sealed, stateBinding(stateHash), this.#dataKeys);
     if (opened === undefined) return undefined;
     // Safe: it was bounded when it was written.
     const secrets = secretsShape().parse(JSON.parse(opened)) as OAuthAttempt["secrets"];

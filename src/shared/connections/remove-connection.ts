@@ -15,10 +15,12 @@ export async function removeConnection(
   scope: ProfileScope,
   connectionId: string,
 ): Promise<ConnectionView> {
-  return await services.waits.run(scope.platformId, () => remove(services, scope, connectionId));
+  return await services.waits.run(scope.platformId, () =>
+    removeLinkedConnection(services, scope, connectionId),
+  );
 }
 
-async function remove(
+async function removeLinkedConnection(
   services: ConnectionsDeps,
   scope: ProfileScope,
   connectionId: string,
@@ -44,7 +46,7 @@ async function remove(
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };
 
-export interface Unneeded {
+export interface UnneededGrant {
   readonly network: NetworkName;
   /** The owner of the calls. */
   readonly owner: string;
@@ -59,7 +61,7 @@ export interface Unneeded {
  */
 export async function revokeAtNetwork(
   services: ConnectionsDeps,
-  unneeded: Unneeded,
+  unneeded: UnneededGrant,
 ): Promise<void> {
   const { owner, grantId, credentials, instanceUrl } = unneeded;
   const network = findAvailable(unneeded.network, services.config.networkApps);

@@ -21,7 +21,7 @@ const label = (lengthMax: number) =>
       "must not contain control characters or marks of direction",
     );
 
-const linked = (what: string) =>
+const linkedUrl = (what: string) =>
   publicUrl().optional().describe(`Your ${what}; the page links to it.`);
 
 export const brandingShape = shape(() =>
@@ -42,9 +42,9 @@ export const brandingShape = shape(() =>
       .enum(["light", "dark", "auto"])
       .optional()
       .describe("`auto`, the default, follows the system's setting."),
-    privacyUrl: linked("privacy policy"),
-    termsUrl: linked("terms"),
-    supportUrl: linked("support page"),
+    privacyUrl: linkedUrl("privacy policy"),
+    termsUrl: linkedUrl("terms"),
+    supportUrl: linkedUrl("support page"),
   }),
 );
 export type Branding = ShapeOf<typeof brandingShape>;

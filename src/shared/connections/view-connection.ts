@@ -33,7 +33,7 @@ export function quotaOfKind(
   return { kind, limit: max === undefined ? configured : Math.min(configured, max) };
 }
 
-function kindsOf(config: Config, network: NetworkName): string[] {
+function quotaKinds(config: Config, network: NetworkName): string[] {
   const prefix = `${network}.`;
   return Object.keys(config.publishing.quotas)
     .filter((name) => name.startsWith(prefix))
@@ -52,10 +52,13 @@ export async function readQuota(
   return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
 }
 
-type Quoted = Pick<Connection, "network" | "account" | "limits">;
+type QuotedAccount = Pick<Connection, "network" | "account" | "limits">;
 
-async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<QuotaView | null> {
-  const quotas = kindsOf(services.config, connection.network).flatMap(
+async function tightestQuota(
+  services: ViewDeps,
+  connection: QuotedAccount,
+): Promise<QuotaView | null> {
+  const quotas = quotaKinds(services.config, connection.network).flatMap(
     (kind) => quotaOfKind(services.config, kind, connection) ?? [],
   );
   const uses = await Promise.all(quotas.map((quota) => readQuota(services, connection, quota)));
@@ -77,7 +80,7 @@ export function missingScopes(
  */
 export async function viewerOf(
   services: ViewDeps,
-  account: Quoted,
+  account: QuotedAccount,
 ): Promise<(connection: Connection) => ConnectionView> {
   const quota = await tightestQuota(services, account);
   return (connection) =>

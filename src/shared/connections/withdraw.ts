@@ -20,12 +20,12 @@ export function withdrawalSenders() {
   return [...new Map(all.map((one) => [one.sender, one] as const)).values()];
 }
 
-type Signed = Readonly<Record<string, string>>;
+type SignedRequest = Readonly<Record<string, string>>;
 
 function noticeIn(
   { config, clock }: Pick<ConnectionsDeps, "config" | "clock">,
   sender: string,
-  fields: Signed,
+  fields: SignedRequest,
 ): (WithdrawalNotice & { readonly network: NetworkName }) | FailedCheck {
   const failed: FailedCheck[] = [];
   for (const network of NETWORK_NAMES) {
@@ -52,7 +52,7 @@ function noticeIn(
 export async function receiveWithdrawal(
   services: ConnectionsDeps,
   sender: string,
-  fields: Signed,
+  fields: SignedRequest,
 ): Promise<string> {
   const notice = noticeIn(services, sender, fields);
   if ("check" in notice) {
@@ -90,7 +90,7 @@ export async function finishWithdrawal(
       HOLDERS_OF_PAGE,
     );
     const ended = await inBatches(holders, AT_ONCE, (holder) =>
-      endOne(services, { ...holder, network }, grantId),
+      endConnection(services, { ...holder, network }, grantId),
     );
     isWhole = ended.every(Boolean) && isWhole;
     after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1)?.profileId;
@@ -100,7 +100,7 @@ export async function finishWithdrawal(
 }
 
 /** Ends a profile's connection if it uses the authorisation. A failure must not stop the others. */
-async function endOne(
+async function endConnection(
   services: Pick<ConnectionsDeps, "log" | "stores">,
   ref: ConnectionRef,
   grantId: string,

@@ -26,7 +26,7 @@ export interface Withdrawal {
   readonly isOpen: boolean;
 }
 
-type Held = Omit<Withdrawal, "isOpen">;
+type StoredWithdrawal = Omit<Withdrawal, "isOpen">;
 
 /** Stores notices of withdrawals in the table `oauthstates`, whose purge removes them after 90 days. */
 export class WithdrawalStore {
@@ -37,7 +37,7 @@ export class WithdrawalStore {
   }
 
   /** Stores an open withdrawal, unless the notice came before. */
-  async open(key: string, of: Held, now: Date): Promise<void> {
+  async open(key: string, of: StoredWithdrawal, now: Date): Promise<void> {
     const expiresAt = new Date(now.getTime() + KEPT_MS).toISOString();
     const columns = withdrawalRow.encode({ ...of, isOpen: "yes", expiresAt });
     await this.#table.insertIfAbsent(PREFIX + key, { rowKey: ROW_KEY, ...columns });

@@ -1,5 +1,11 @@
 import { idBefore } from "../runtime/ids.ts";
-import { FREE, isHeld, LEASE_COLUMNS, type LeaseColumns, type Leased } from "../runtime/lease.ts";
+import {
+  FREE,
+  isHeld,
+  LEASE_COLUMNS,
+  type LeaseColumns,
+  type LeasedState,
+} from "../runtime/lease.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import { rowCodec } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -15,7 +21,7 @@ const HOLDERS_KNOWN_MAX = 10_000;
 export const fanOutRow = rowCodec("fan-out lease", LEASE_COLUMNS);
 
 /** A platform's pending events, oldest first, and the lease of the process that handles them. */
-export interface PendingEvents extends Leased<LeaseColumns> {
+export interface PendingEvents extends LeasedState<LeaseColumns> {
   readonly pending: readonly Event[];
 }
 
@@ -56,7 +62,7 @@ export class EventStore {
 
   /** Reads the first of the platform's pending events and their lease. A damaged lease counts as expired. */
   async readPending(platformId: string, limit: number): Promise<PendingEvents> {
-    let lease: Leased<LeaseColumns> = { state: FREE, etag: undefined };
+    let lease: LeasedState<LeaseColumns> = { state: FREE, etag: undefined };
     const { items: pending } = await scan(this.#core, {
       partitionKey: platformId,
       from: LEASE_ROW,

@@ -1,31 +1,31 @@
 import type * as z from "zod";
 
-type Schema = z.core.$ZodType;
+type AnySchema = z.core.$ZodType;
 
 /** The parts of a schema's definition that lead to fields. */
 interface Definition {
-  readonly shape?: Readonly<Record<string, Schema>>;
-  readonly element?: Schema;
-  readonly options?: readonly Schema[];
+  readonly shape?: Readonly<Record<string, AnySchema>>;
+  readonly element?: AnySchema;
+  readonly options?: readonly AnySchema[];
   /** The schema inside one that only adds a default, null, a transformation or a description. */
-  readonly innerType?: Schema;
-  readonly in?: Schema;
+  readonly innerType?: AnySchema;
+  readonly in?: AnySchema;
 }
 
 // Safe: schemas have these parts where they exist, and the library offers no other way to read them.
 // oxlint-disable-next-line no-underscore-dangle -- the library's own name
-const definitionOf = (schema: Schema) => schema._zod.def as Definition;
+const definitionOf = (schema: AnySchema) => schema._zod.def as Definition;
 // oxlint-disable-next-line no-underscore-dangle -- the library's own name
-const mayBeAbsent = (schema: Schema) => schema._zod.optin !== undefined;
+const mayBeAbsent = (schema: AnySchema) => schema._zod.optin !== undefined;
 
 /** Returns the object and list schemas that a value may be checked against, for a union those of each option. */
-function partsOf(schema: Schema): readonly Definition[] {
+function partSchemas(schema: AnySchema): readonly Definition[] {
   const definition = definitionOf(schema);
   const { shape, element, options, innerType, in: input } = definition;
   if (shape !== undefined || element !== undefined) return [definition];
-  if (options !== undefined) return options.flatMap(partsOf);
+  if (options !== undefined) return options.flatMap(partSchemas);
   const inner = innerType ?? input;
-  return inner === undefined ? [] : partsOf(inner);
+  return inner === undefined ? [] : partSchemas(inner);
 }
 
 /**
@@ -33,9 +33,13 @@ function partsOf(schema: Schema): readonly Definition[] {
  * value. Free-form names and values (`metadata`) and items of lists stay unchanged. With `keepsFirst`, fields of the
  * body itself stay too: a PATCH clears a field with null when its schema allows it.
  */
-export function withoutAbsentNulls(schema: Schema, value: unknown, keepsFirst: boolean): unknown {
+export function withoutAbsentNulls(
+  schema: AnySchema,
+  value: unknown,
+  keepsFirst: boolean,
+): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const parts = partsOf(schema);
+  const parts = partSchemas(schema);
   if (Array.isArray(value)) {
     const element = parts.find((part) => part.element !== undefined)?.element;
     return element === undefined

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { Issue } from "../runtime/errors.ts";
 
-type Schema = z.core.$ZodType;
+type ZodSchema = z.core.$ZodType;
 type Raw = z.core.$ZodRawIssue;
 
 /** The parts of a JSON Schema that messages are made from. */
-interface JsonSchema extends Pick<
+interface MessageSchema extends Pick<
   z.core.JSONSchema.BaseSchema,
   "const" | "enum" | "format" | "minLength" | "maxLength" | "minItems" | "maxItems" | "properties"
 > {
@@ -14,7 +14,7 @@ interface JsonSchema extends Pick<
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
-  readonly anyOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly MessageSchema[];
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -34,21 +34,21 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 const NAMES_OF_FORMATS: Readonly<Record<string, string>> = { url: "uri", datetime: "date-time" };
 
-const number = (value: number | bigint) => value.toLocaleString("en-US");
-const joined = (words: readonly string[], conjunction: string) =>
+const numberText = (value: number | bigint) => value.toLocaleString("en-US");
+const joinWords = (words: readonly string[], conjunction: string) =>
   words.length < 2
     ? words.join()
     : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1) ?? ""}`;
 const choices = (values: readonly unknown[]) =>
-  joined(
+  joinWords(
     values.map((value) => JSON.stringify(value)),
     "or",
   );
 
-const described = new WeakMap<Schema, JsonSchema>();
+const described = new WeakMap<ZodSchema, MessageSchema>();
 
 /** Describes a schema as JSON Schema. The result is cached, because a list may have thousands of wrong items. */
-function describe(schema: Schema | undefined): JsonSchema {
+function describe(schema: ZodSchema | undefined): MessageSchema {
   if (schema === undefined) return {};
   const known = described.get(schema);
   if (known !== undefined) return known;
@@ -56,39 +56,40 @@ function describe(schema: Schema | undefined): JsonSchema {
   const metadata = z.registry<object>();
   const options = { io: "input", unrepresentable: "any", metadata } as const;
   // Safe: the result is of the present draft, in which a schema has one type and numeric limits.
-  const made = z.toJSONSchema(schema, options) as JsonSchema;
+  const made = z.toJSONSchema(schema, options) as MessageSchema;
   described.set(schema, made);
   return made;
 }
 
 /** Returns a limit of a number, or undefined for one that every whole number keeps. */
-const bound = (value: number | undefined) =>
+const keptLimit = (value: number | undefined) =>
   Math.abs(value ?? 0) === Number.MAX_SAFE_INTEGER ? undefined : value;
 
 /**
  * Returns a range such as "1 to 5 items" (of a number's values, or a text's or list's length). Undefined without one.
  */
-function range(json: JsonSchema): string | undefined {
+function rangeText(json: MessageSchema): string | undefined {
   const [min, max, unit] = [
-    json.minLength ?? json.minItems ?? bound(json.minimum ?? json.exclusiveMinimum),
-    json.maxLength ?? json.maxItems ?? bound(json.maximum ?? json.exclusiveMaximum),
+    json.minLength ?? json.minItems ?? keptLimit(json.minimum ?? json.exclusiveMinimum),
+    json.maxLength ?? json.maxItems ?? keptLimit(json.maximum ?? json.exclusiveMaximum),
     UNITS[json.type ?? ""] ?? "",
   ];
-  if (max === undefined) return min === undefined ? undefined : `at least ${number(min)}${unit}`;
-  if (min === undefined) return `at most ${number(max)}${unit}`;
-  return `${number(min)} to ${number(max)}${unit}`;
+  if (max === undefined)
+    return min === undefined ? undefined : `at least ${numberText(min)}${unit}`;
+  if (min === undefined) return `at most ${numberText(max)}${unit}`;
+  return `${numberText(min)} to ${numberText(max)}${unit}`;
 }
 
 /** Says what a schema accepts, such as "a list of 1 to 5 items". */
-function expected(json: JsonSchema): string {
+function expected(json: MessageSchema): string {
   const { type = "", format = "", anyOf } = json;
   if (anyOf !== undefined)
-    return joined(
+    return joinWords(
       anyOf.map((option) => expected(option)),
       "or",
     );
   if (json.enum !== undefined || "const" in json) return choices(json.enum ?? [json.const]);
-  const words = range(json);
+  const words = rangeText(json);
   const kind = KINDS[type] ?? "something else";
   if (FORMATS[format] !== undefined) return FORMATS[format];
   if (words === undefined) return kind;
@@ -103,17 +104,17 @@ function received(input: unknown): string {
   return typeof input === "string" ? "text" : "a number";
 }
 
-function typeWords({ input }: Raw, json: JsonSchema): string {
+function typeWords({ input }: Raw, json: MessageSchema): string {
   if (input === undefined) return `is missing and must be ${expected(json)}`;
   const isOfKind = typeof input === "number" && /^(?:number|integer)$/.test(json.type ?? "");
   return `must be ${expected(json)}, not ${isOfKind ? String(input) : received(input)}`;
 }
 
-function sizeWords({ input }: Raw, json: JsonSchema): string {
+function sizeWords({ input }: Raw, json: MessageSchema): string {
   if (typeof input === "number") return `must be ${expected(json)}, not ${String(input)}`;
   // Characters as the limits count them, which are those of JSON Schema.
   const length = typeof input === "string" || Array.isArray(input) ? Array.from(input).length : 0;
-  return `must have ${range(json) ?? "another length"}, not ${number(length)}`;
+  return `must have ${rangeText(json) ?? "another length"}, not ${numberText(length)}`;
 }
 
 function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): string {
@@ -125,11 +126,11 @@ function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): 
 }
 
 /** Says which fields exist, for one that doesn't. */
-function unknownWords({ properties = {} }: JsonSchema): string {
+function unknownWords({ properties = {} }: MessageSchema): string {
   const names = Object.keys(properties).map((name) => JSON.stringify(name));
   return names.length === 0
     ? "is not a field here: leave it out, nothing is taken"
-    : `is not a field here: leave it out, or use ${joined(names, "or")}`;
+    : `is not a field here: leave it out, or use ${joinWords(names, "or")}`;
 }
 
 const choiceWords = ({ input }: Raw, values: readonly unknown[]) =>

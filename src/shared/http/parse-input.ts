@@ -4,7 +4,7 @@ import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import { withoutAbsentNulls } from "./absent-nulls.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
 import { repeatedMembers } from "./json-names.ts";
-import type { Route, Unparsed } from "./route.ts";
+import type { Route, UnparsedCall } from "./route.ts";
 import { repeatedNames } from "./sent-once.ts";
 
 /** A request as the host received it, before any check. */
@@ -66,7 +66,7 @@ function mediaType(incoming: Incoming): string {
   return (incoming.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeStrictUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -121,7 +121,7 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   const type = mediaType(incoming);
   if (type !== "application/json" && !type.endsWith("+json"))
     throw new AppError("unsupported_media_type", "The body must be application/json.");
-  const text = decode(bytes);
+  const text = decodeStrictUtf8(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -142,7 +142,7 @@ export async function readForm(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
   if (bytes.length > 0 && mediaType(incoming) !== "application/x-www-form-urlencoded")
     throw new AppError("unsupported_media_type", "The body must be a form.");
-  const text = decode(bytes);
+  const text = decodeStrictUtf8(bytes);
   if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX)
     throw validationFailed([
       { path: "body", code: "too_big", message: `must have at most ${FIELDS_MAX} fields` },
@@ -168,19 +168,19 @@ interface Input {
 export async function parseInput(
   { method, spec }: Route,
   incoming: Incoming,
-  call: Omit<Unparsed<unknown>, "body">,
+  call: Omit<UnparsedCall<unknown>, "body">,
 ): Promise<Input> {
-  const query = parse(spec.query?.(), () => readQuery(incoming));
+  const query = parsePart(spec.query?.(), () => readQuery(incoming));
   if (spec.body === undefined)
     return accepted({ query: query.data, body: undefined }, query.issues);
   const read = await (spec.bodyKind === "form" ? readForm : readJson)(incoming);
   const schema = spec.body();
   const value = withoutAbsentNulls(schema, read.value, method === "PATCH");
-  const parsed = parse(schema, () => value);
-  const found = joined(read.issues, parsed.issues);
+  const parsed = parsePart(schema, () => value);
+  const found = addIssues(read.issues, parsed.issues);
   const isRefused = query.issues.length + found.length > 0;
-  const beside = isRefused ? await spec.issuesBeside?.({ ...call, body: fieldsOf(value) }) : [];
-  const issues = [...query.issues, ...joined(found, beside ?? [])];
+  const beside = isRefused ? await spec.issuesBeside?.({ ...call, body: ownFields(value) }) : [];
+  const issues = [...query.issues, ...addIssues(found, beside ?? [])];
   return accepted({ query: query.data, body: parsed.data }, issues);
 }
 
@@ -189,19 +189,19 @@ function accepted(input: Input, issues: readonly Issue[]): Input {
   return input;
 }
 
-function parse(schema: z.ZodType | undefined, read: () => unknown) {
+function parsePart(schema: z.ZodType | undefined, read: () => unknown) {
   const result = schema?.safeParse(read(), { error: issueWords });
   if (result?.success === false) return { data: undefined, issues: issuesOf(result.error.issues) };
   return { data: result?.data, issues: [] };
 }
 
 /** Adds issues of a later check, except for fields that already have one. */
-function joined(found: readonly Issue[], later: readonly Issue[]): readonly Issue[] {
+function addIssues(found: readonly Issue[], later: readonly Issue[]): readonly Issue[] {
   const paths = new Set(found.map(({ path }) => path));
   return [...found, ...later.filter(({ path }) => !paths.has(path))];
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function ownFields(value: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   // Safe: any object has names and values.
   return isObject ? (value as Readonly<Record<string, unknown>>) : {};

@@ -56,7 +56,7 @@ function toIncoming(request: HttpRequest, context: InvocationContext): Incoming 
   };
 }
 
-function toResponse({ status, headers, body }: Outgoing): HttpResponseInit {
+function toResponseInit({ status, headers, body }: Outgoing): HttpResponseInit {
   return { status, headers, ...(body === undefined ? {} : { body }) };
 }
 
@@ -74,7 +74,7 @@ export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void
       authLevel: "anonymous",
       handler: async (request, context) => {
         const running = await load();
-        return toResponse(await running.answer(routeKey, toIncoming(request, context)));
+        return toResponseInit(await running.answer(routeKey, toIncoming(request, context)));
       },
     });
   }
@@ -85,7 +85,7 @@ export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void
     handler: async (request, context) => {
       const running = await load();
       const path = request.params["path"] ?? "";
-      return toResponse(await running.answerUnrouted(toIncoming(request, context), path));
+      return toResponseInit(await running.answerUnrouted(toIncoming(request, context), path));
     },
   });
 }

@@ -41,7 +41,7 @@ interface Examples<BodyInput, Result> {
 type Later<T> = T | Promise<T>;
 
 /** A call whose body doesn't fit its schema. Any field may be missing or wrong. */
-export interface Unparsed<Scope> {
+export interface UnparsedCall<Scope> {
   readonly services: HttpDeps;
   readonly scope: Scope;
   readonly params: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
    * when the schema refuses something, so that one answer reports everything. Returns none for what doesn't exist,
    * because the request is refused anyway.
    */
-  issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
+  issuesBeside?(call: UnparsedCall<Scope>): Later<readonly Issue[]>;
   /** Fields that a browser sends to the hosted page, in its address or form, if the verb checks them itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   /** The status of a success. The default is 200. */
@@ -161,12 +161,12 @@ export function methodsOf({ method }: RouteKey): readonly (Method | "HEAD")[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
-const segmentsOf = (path: string) => path.split("/").filter((segment) => segment !== "");
+const pathSegments = (path: string) => path.split("/").filter((segment) => segment !== "");
 const isParam = (segment: string) => segment.startsWith("{");
 
 /** Matches a path against a route's template. Literal segments ignore case, as on the host. */
 function match(template: string, path: string): Record<string, string> | undefined {
-  const [wanted, given] = [segmentsOf(template), segmentsOf(path)];
+  const [wanted, given] = [pathSegments(template), pathSegments(path)];
   if (wanted.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of wanted.entries()) {
@@ -179,7 +179,7 @@ function match(template: string, path: string): Record<string, string> | undefin
 
 /** Sorts literal segments before parameters, the first segment first. */
 const literalness = (route: RouteKey) =>
-  segmentsOf(route.path)
+  pathSegments(route.path)
     .map((segment) => (isParam(segment) ? "0" : "1"))
     .join("");
 

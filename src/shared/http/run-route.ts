@@ -130,7 +130,7 @@ async function readRows(
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {
     const readAt = clock.now();
     const value = await find();
-    if (isOf(platformId, value) && partitions.lastAccessVersion(platformId) === version)
+    if (belongsTo(platformId, value) && partitions.lastAccessVersion(platformId) === version)
       access.accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
@@ -138,7 +138,7 @@ async function readRows(
 }
 
 /** Reports whether there is something to cache, and all of it belongs to the platform. */
-function isOf(platformId: string, value: unknown): boolean {
+function belongsTo(platformId: string, value: unknown): boolean {
   if (value === undefined) return false;
   return (Array.isArray(value) ? value : [value]).every((row: object) => {
     const named: unknown = Reflect.get(row, "platformId") ?? platformId;

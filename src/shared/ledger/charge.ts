@@ -3,7 +3,7 @@ import { AppError } from "../runtime/errors.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { PartitionView } from "../partition/partition.ts";
-import { canCredit, type Movement, refusal } from "./wallet.ts";
+import { canCredit, type Movement, spendingRefusal } from "./wallet.ts";
 import { creditMarkerRow, markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
 import type { Operation } from "./rate-card.ts";
 import type { LedgerDeps } from "./deps.ts";
@@ -25,16 +25,19 @@ export interface Charge {
 /** A charge for a row that is written in the same transaction. By that row, a repeat finds that the charge was made. */
 export type Debit = Omit<Charge, "operationId">;
 
-function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: string }): Movement {
+function chargeMovement(
+  type: "credit" | "debit",
+  charge: Debit & { operationId?: string },
+): Movement {
   const { operationId: _, note = null, ...movement } = charge;
   return { type, ...movement, note };
 }
 
 /** Returns the writes of a charge, for the operation that writes the row it is for. @throws AppError 402 */
 export function debitWrites(price: Debit, view: PartitionView): RowWrite[] {
-  const error = refusal(walletOf(view), price.tokens, view.now);
+  const error = spendingRefusal(walletOf(view), price.tokens, view.now);
   if (error !== undefined) throw error;
-  return walletWrites(view, { movements: [movementOf("debit", price)] });
+  return walletWrites(view, { movements: [chargeMovement("debit", price)] });
 }
 
 /**
@@ -60,7 +63,7 @@ export async function chargeTogether(
     decide(view) {
       const { now, row } = view;
       if (row(key) !== undefined) return { kind: "done", answer: undefined };
-      const error = refusal(walletOf(view), tokens, now);
+      const error = spendingRefusal(walletOf(view), tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const { operation } = first;
       const marker = markerRow.encode({ operation, tokens, createdAt: now.toISOString() });
@@ -68,7 +71,7 @@ export async function chargeTogether(
         kind: "write",
         writes: [
           { kind: "create", row: { ...marker, rowKey: key } },
-          ...walletWrites(view, { movements: asked.map((one) => movementOf("debit", one)) }),
+          ...walletWrites(view, { movements: asked.map((one) => chargeMovement("debit", one)) }),
         ],
         answer: undefined,
       };
@@ -91,7 +94,7 @@ export const purgeMarkers = (
     after,
   );
 
-export interface Credited {
+export interface CreditResult {
   /** False when the same reference was credited before. */
   readonly applied: boolean;
   readonly sequence: number;
@@ -108,7 +111,7 @@ export function creditWallet(
   services: LedgerDeps,
   platformId: string,
   { operationId, tokens, actor, requestId, note }: WalletCredit,
-): Promise<Credited> {
+): Promise<CreditResult> {
   const asked: Charge = {
     operationId,
     operation: "billing.credit",
@@ -122,7 +125,7 @@ export function creditWallet(
     ...(note !== undefined && { note }),
   };
   const key = markerKey(asked.operationId);
-  return services.partitions.commit<Credited>(platformId, {
+  return services.partitions.commit<CreditResult>(platformId, {
     id: `credit|${asked.operationId}`,
     rowKeys: [key],
     decide(view) {
@@ -145,7 +148,7 @@ export function creditWallet(
         kind: "write",
         writes: [
           { kind: "create", row: { ...columns, rowKey: key } },
-          ...walletWrites(view, { movements: [movementOf("credit", asked)] }),
+          ...walletWrites(view, { movements: [chargeMovement("credit", asked)] }),
         ],
         answer: { applied: true, sequence },
       };

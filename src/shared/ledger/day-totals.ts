@@ -22,10 +22,10 @@ export function toTotal(entry: StoredEntry): DayTotal {
   return [applicationId, profileId, operation, tokens, 1, sequence];
 }
 
-const groupOf = ([applicationId, profileId, operation]: DayTotal) =>
+const totalGroup = ([applicationId, profileId, operation]: DayTotal) =>
   `${applicationId ?? ""}|${profileId ?? ""}|${operation}`;
 
-function added(left: DayTotal | undefined, right: DayTotal): DayTotal {
+function sumOfTotals(left: DayTotal | undefined, right: DayTotal): DayTotal {
   if (left === undefined) return right;
   const [applicationId, profileId, operation, tokens, entries, last] = left;
   const [, , , moreTokens, moreEntries, moreLast] = right;
@@ -34,7 +34,8 @@ function added(left: DayTotal | undefined, right: DayTotal): DayTotal {
 }
 
 function addAll(groups: Map<string, DayTotal>, totals: Iterable<DayTotal>): Map<string, DayTotal> {
-  for (const total of totals) groups.set(groupOf(total), added(groups.get(groupOf(total)), total));
+  for (const total of totals)
+    groups.set(totalGroup(total), sumOfTotals(groups.get(totalGroup(total)), total));
   return groups;
 }
 

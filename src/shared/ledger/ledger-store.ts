@@ -9,7 +9,7 @@ import {
   WALLET_KEY,
 } from "./wallet-row.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import { scan, type Scanned } from "../runtime/storage/scan.ts";
+import { scan, type ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
 import type { Wallet } from "./wallet.ts";
@@ -53,9 +53,9 @@ const BEGINNING: Mark = {
   watchedSince: null,
 };
 
-const partsOf = (day: string) => `${TOTALS_ROWS}${day}|`;
+const totalsPrefix = (day: string) => `${TOTALS_ROWS}${day}|`;
 const partKey = (day: string, part: number) =>
-  partsOf(day) + String(PARTS_MAX - part).padStart(4, "0");
+  totalsPrefix(day) + String(PARTS_MAX - part).padStart(4, "0");
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
@@ -89,7 +89,7 @@ export class LedgerStore {
     platformId: string,
     filter: EntryFilter,
     position: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<StoredEntry>> {
+  ): Promise<ScannedPage<StoredEntry>> {
     const { after, limit } = position;
     return scan(this.#core, {
       partitionKey: platformId,
@@ -99,7 +99,7 @@ export class LedgerStore {
       pick({ row }) {
         const entry = toEntry(row, "people");
         if (filter.from !== undefined && entry.createdAt < filter.from) return "stop";
-        return fitsFilter(entry, filter) ? entry : undefined;
+        return fitsEntryFilter(entry, filter) ? entry : undefined;
       },
     });
   }
@@ -193,10 +193,10 @@ export class LedgerStore {
   }
 
   async #lastPart(platformId: string, day: string): Promise<TotalsPart> {
-    const range = { from: partsOf(day), before: afterPrefix(partsOf(day)), limit: 1 };
+    const range = { from: totalsPrefix(day), before: afterPrefix(totalsPrefix(day)), limit: 1 };
     const [last] = await this.#core.list({ partitionKey: platformId, ...range });
     if (last === undefined) return { part: 1, totals: [] };
-    const part = PARTS_MAX - Number(last.row.rowKey.slice(partsOf(day).length));
+    const part = PARTS_MAX - Number(last.row.rowKey.slice(totalsPrefix(day).length));
     return { part, totals: totalsRow.decode(last.row).totals };
   }
 
@@ -248,7 +248,7 @@ type FilteredEntry = Pick<
 >;
 
 /** Returns whether an entry fits a filter, but for its `from`. */
-export function fitsFilter(entry: FilteredEntry, filter: EntryFilter): boolean {
+export function fitsEntryFilter(entry: FilteredEntry, filter: EntryFilter): boolean {
   const fits = (wanted: string | undefined, actual: string | null) =>
     wanted === undefined || wanted === actual;
   return (

@@ -18,4 +18,11 @@ export { createLedgerStores } from "./stores.ts";
 export { listUsage } from "./usage.ts";
 export { WalletAlerts } from "./wallet-alerts.ts";
 export { markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
-export { paced, refusal, secondsUntil, utcDay, type Movement, type Wallet } from "./wallet.ts";
+export {
+  paced,
+  spendingRefusal as refusal,
+  secondsUntil,
+  utcDay,
+  type Movement,
+  type Wallet,
+} from "./wallet.ts";

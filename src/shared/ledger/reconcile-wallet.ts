@@ -60,7 +60,7 @@ function walletMismatches(ledger: Point, wallet: Wallet): string[] {
   return mismatches;
 }
 
-interface Verified {
+interface VerifiedPart {
   /** The wallet at the end of the checked part, or undefined when that was not reached. */
   readonly wallet?: Wallet;
   readonly mismatches: readonly string[];
@@ -70,7 +70,7 @@ interface Verified {
  * Checks the ledger from the stored point up to the wallet. Checked entries don't change any more, so the point moves
  * with each round, and the wallet may change meanwhile.
  */
-async function verifyLedger(services: LedgerDeps, platformId: string): Promise<Verified> {
+async function verifyLedger(services: LedgerDeps, platformId: string): Promise<VerifiedPart> {
   const { stores } = services;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {

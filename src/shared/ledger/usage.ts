@@ -4,7 +4,7 @@ import { nextUtcDay } from "./wallet.ts";
 import type { StoredEntry } from "./wallet-row.ts";
 import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
 import type { LedgerDeps } from "./deps.ts";
-import { type EntryFilter, fitsFilter } from "./ledger-store.ts";
+import { type EntryFilter, fitsEntryFilter } from "./ledger-store.ts";
 import type { DayTotal } from "./totals-row.ts";
 import type { GroupBy, ListUsage } from "./schema.ts";
 import { boundToView, listViewOf } from "../callers/caller.ts";
@@ -51,7 +51,7 @@ function daysOf({ from, to }: EntryFilter): Days {
 
 const midnight = (day: string | undefined) => (day === undefined ? null : `${day}T00:00:00.000Z`);
 
-function tooLarge(): AppError {
+function tooLongPeriod(): AppError {
   return validationFailed([
     {
       path: "from",
@@ -75,7 +75,7 @@ class Sum {
   add(day: string, [applicationId, profileId, operation, tokens, entries, last]: DayTotal): void {
     const { postId: _, to: _to, from: _from, ...filter } = this.#filter;
     const group = { applicationId, profileId, operation, postId: null, createdAt: day };
-    if (!fitsFilter(group, filter)) return;
+    if (!fitsEntryFilter(group, filter)) return;
     const keys = { day, application: applicationId, profile: profileId, operation };
     const key = keys[this.#groupBy];
     const sum = this.#groups.get(key) ?? { tokens: 0, entries: 0, last: 0 };
@@ -94,7 +94,7 @@ class Sum {
   }
 }
 
-const isWithin = (day: string, { from = "", before }: Days) =>
+const isDayWithin = (day: string, { from = "", before }: Days) =>
   day >= from && (before === undefined || day < before);
 
 /** Returns the number of an entry that is older than a time, close to the first newer one. */
@@ -126,7 +126,7 @@ async function addPost(
   const after = await sequenceBefore(services, platformId, time);
   const range = { after, limit: ENTRIES_OF_POST_MAX };
   const entries = await services.stores.ledger.entriesOfPost(platformId, postId, range);
-  if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLarge();
+  if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLongPeriod();
   for (const entry of entries) if (changesBalance(entry)) add(dayOf(entry), toTotal(entry));
 }
 
@@ -145,7 +145,7 @@ async function addDays(
   for await (const parts of ledger.totals(platformId, days)) {
     for (const { day, totals } of parts) for (const total of totals) add(day, total);
     groups += parts.reduce((sum, { totals }) => sum + totals.length, 0);
-    if (groups > GROUPS_MAX) throw tooLarge();
+    if (groups > GROUPS_MAX) throw tooLongPeriod();
   }
   const now = await ledger.findMark(platformId);
   if (now.mark.sequence !== mark.sequence) return undefined;
@@ -155,7 +155,7 @@ async function addDays(
     return last === undefined ? {} : { asOf: last.createdAt };
   }
   for (const entry of await ledger.entries(platformId, mark.sequence, sequence))
-    if (changesBalance(entry) && isWithin(dayOf(entry), days)) add(dayOf(entry), toTotal(entry));
+    if (changesBalance(entry) && isDayWithin(dayOf(entry), days)) add(dayOf(entry), toTotal(entry));
   return {};
 }
 
@@ -177,7 +177,7 @@ async function totalUsage(
     const { postId } = filter;
     if (postId !== undefined) {
       await addPost(services, platformId, postId, (day, total) => {
-        if (isWithin(day, days)) add(day, total);
+        if (isDayWithin(day, days)) add(day, total);
       });
       return { items: sum.items, range };
     }

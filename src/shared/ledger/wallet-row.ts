@@ -17,7 +17,7 @@ import { inverted, newId } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import {
-  applyChange,
+  applyWalletChange,
   EMPTY_WALLET,
   type LedgerEntry,
   type Wallet,
@@ -99,7 +99,7 @@ export function walletWrites(
   const moves = movements.some(({ tokens }) => tokens !== 0);
   if (!moves && dailyBudget === undefined && paceUntil === undefined) return [];
   const stored = row(WALLET_KEY);
-  const { wallet, entries } = applyChange(toWallet(stored), change, now);
+  const { wallet, entries } = applyWalletChange(toWallet(stored), change, now);
   const changed = { ...walletRow.encode(wallet), rowKey: WALLET_KEY };
   return [
     stored === undefined

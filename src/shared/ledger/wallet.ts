@@ -102,7 +102,7 @@ export function spentToday(wallet: Wallet, now: Date): number {
 }
 
 /** Returns the refusal if these tokens can't be spent or reserved now. */
-export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
+export function spendingRefusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
   if (available(wallet) < tokens) {
     return new AppError(
       "insufficient_tokens",
@@ -201,7 +201,7 @@ export interface WalletChange {
 }
 
 /** Returns the wallet after a change, and its ledger entries. @throws Error as `applyMovement` does */
-export function applyChange(
+export function applyWalletChange(
   wallet: Wallet,
   change: WalletChange,
   now: Date,

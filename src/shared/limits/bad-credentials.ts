@@ -2,7 +2,7 @@ import { addressGroup, addressSite, SITE_FACTOR } from "../callers/caller-addres
 import { isWellFormed, type Credential } from "../callers/credential.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
-import { hasRoom, minuteOf, secondsUntilRoom, weightedCount } from "./sliding-window.ts";
+import { hasRoom, minuteIndex, secondsUntilRoom, weightedCount } from "./sliding-window.ts";
 
 const ADDRESSES_MAX = 10_000;
 const CREDENTIALS_MAX = 10_000;
@@ -17,7 +17,7 @@ interface Window {
   readonly looks: number;
 }
 
-interface Counter {
+interface FailureCounter {
   readonly subject: string;
   readonly limit: number;
 }
@@ -48,7 +48,7 @@ export class BadCredentials {
   }
 
   /** Returns the address as it counts and, of IPv6, its site, each with its limit. */
-  #countersOf(ip: string): readonly Counter[] {
+  #countersOf(ip: string): readonly FailureCounter[] {
     const site = addressSite(ip);
     const own = { subject: addressGroup(ip), limit: this.#limit };
     return site === undefined ? [own] : [own, { subject: site, limit: SITE_FACTOR * this.#limit }];
@@ -57,17 +57,17 @@ export class BadCredentials {
   /** Seconds until the credential may be tried. Undefined when it may be tried now. */
   secondsUntilTry(ip: string, credential: Credential, now: number): number | undefined {
     const full = this.#countersOf(ip).flatMap((counter) => {
-      const window = rolled(this.#addresses.get(counter.subject) ?? EMPTY, minuteOf(now));
+      const window = rolled(this.#addresses.get(counter.subject) ?? EMPTY, minuteIndex(now));
       return hasRoom(weightedCount(window, now), counter.limit) ? [] : [{ ...counter, window }];
     });
     if (full.length === 0) return undefined;
     if (this.#right.get(sha256Hex(credential.text)) === true) return undefined;
-    if (this.#mayHaveFirstLook(full, credential, minuteOf(now))) return undefined;
+    if (this.#mayHaveFirstLook(full, credential, minuteIndex(now))) return undefined;
     return Math.max(...full.map(({ window, limit }) => secondsUntilRoom(window, limit, now)));
   }
 
   #mayHaveFirstLook(
-    full: readonly (Counter & { readonly window: Window })[],
+    full: readonly (FailureCounter & { readonly window: Window })[],
     credential: Credential,
     minute: number,
   ): boolean {
@@ -88,7 +88,7 @@ export class BadCredentials {
 
   noteWrong(ip: string, credential: string, now: number): void {
     const id = sha256Hex(credential);
-    const minute = minuteOf(now);
+    const minute = minuteIndex(now);
     this.#right.delete(id);
     this.#lookedAt.set(id, minute);
     for (const { subject } of this.#countersOf(ip)) {

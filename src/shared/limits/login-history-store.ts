@@ -22,7 +22,7 @@ const CODES_MAX = 10;
  */
 export type FailureKind = "password" | "code" | "own_code";
 
-interface Failure {
+interface LoginFailure {
   readonly kind: FailureKind;
   /** Where it came from: a hash of the caller's network, of the device or of the session. */
   readonly group: string;
@@ -32,7 +32,7 @@ interface Failure {
 }
 
 /** What failed for an e-mail, a known device or a session, oldest first. */
-export type LoginHistory = readonly Failure[];
+export type LoginHistory = readonly LoginFailure[];
 
 export const NO_FAILURES: LoginHistory = [];
 
@@ -71,12 +71,12 @@ export function codeBlockedSeconds(history: LoginHistory, resets: number, now: n
 }
 
 export function wrongCodesIn(history: LoginHistory, resets: number, now: number): number {
-  const isCounted = (one: Failure) => one.kind !== "password" && one.resets === resets;
+  const isCounted = (one: LoginFailure) => one.kind !== "password" && one.resets === resets;
   return history.filter((one) => isCounted(one) && one.at > now - EMAIL_MS).length;
 }
 
 /** Adds a failure and drops those that no longer count. */
-export function afterFailure(history: LoginHistory, failure: Failure): LoginHistory {
+export function afterFailure(history: LoginHistory, failure: LoginFailure): LoginHistory {
   return [...history.filter(({ at }) => at > failure.at - EMAIL_MS), failure];
 }
 
@@ -89,7 +89,7 @@ const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
 const GROUP_DIGITS = 12;
 
-export type Subject = { readonly kind: "email"; readonly email: string } | OwnSubject;
+export type LoginSubject = { readonly kind: "email"; readonly email: string } | OwnSubject;
 
 /** A known device of the user, or a live session. Failures of strangers don't count there. */
 export interface OwnSubject {
@@ -97,16 +97,16 @@ export interface OwnSubject {
   readonly id: string;
 }
 
-const nameOf = (subject: Subject) =>
+const subjectName = (subject: LoginSubject) =>
   subject.kind === "email" ? comparedEmail(subject.email) : `${subject.kind}|${subject.id}`;
 
 /** Returns the name under which failures of a network, device or session are counted for an e-mail: a hash of both. */
-export const groupOf = (email: string, from: string): string =>
+export const failureGroup = (email: string, from: string): string =>
   sha256Hex(`${comparedEmail(email)}|${from}`).slice(0, GROUP_DIGITS);
 
 /** Makes the key. Many rows share a partition, so that the purge can find them. */
-function keyOf(subject: Subject) {
-  const hash = sha256Hex(nameOf(subject));
+function historyKey(subject: LoginSubject) {
+  const hash = sha256Hex(subjectName(subject));
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
@@ -121,7 +121,7 @@ const KINDS = new Map(
   (Object.keys(LETTERS) as FailureKind[]).map((kind) => [LETTERS[kind] as string, kind]),
 );
 
-const toText = ({ kind, group, at, resets }: Failure) =>
+const toText = ({ kind, group, at, resets }: LoginFailure) =>
   `${LETTERS[kind]}${group}.${at.toString(36)}.${resets}`;
 
 function toColumns(history: LoginHistory): Columns {
@@ -153,8 +153,8 @@ export class LoginHistoryStore {
   }
 
   /** Finds the history. It is empty when there is none. @throws DamagedRow */
-  async find(subject: Subject): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = keyOf(subject);
+  async find(subject: LoginSubject): Promise<LoginHistory> {
+    const { partitionKey, rowKey } = historyKey(subject);
     const stored = await this.#table.find(partitionKey, rowKey);
     return stored === undefined ? NO_FAILURES : toHistory(stored.row);
   }
@@ -164,10 +164,10 @@ export class LoginHistoryStore {
    * empty history removes the row. Returns the history that `change` was last given.
    */
   async change(
-    subject: Subject,
+    subject: LoginSubject,
     change: (history: LoginHistory) => LoginHistory | undefined,
   ): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = keyOf(subject);
+    const { partitionKey, rowKey } = historyKey(subject);
     let history = NO_FAILURES;
     await this.#table.change(partitionKey, rowKey, (stored) => {
       history = stored === undefined ? NO_FAILURES : toHistory(stored.row);

@@ -11,13 +11,13 @@ import {
   afterFailure,
   blockedSeconds,
   codeBlockedSeconds,
-  groupOf,
+  failureGroup,
   wrongCodesIn,
   type FailureKind,
   type LoginHistory,
   type LoginHistoryStore,
   type OwnSubject,
-  type Subject,
+  type LoginSubject,
   type TryFrom,
 } from "./login-history-store.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
@@ -30,7 +30,7 @@ export interface Trier {
   readonly own?: OwnSubject | undefined;
 }
 
-type Tried = "password" | "code";
+type SecretKind = "password" | "code";
 
 interface DayDeps {
   readonly windows: RateWindowStore;
@@ -54,9 +54,9 @@ interface AttemptDeps {
 /** An attempt to sign in with a password or a code. */
 class Attempt {
   readonly #deps: AttemptDeps;
-  readonly #email: Subject;
+  readonly #email: LoginSubject;
   /** The history in which failures count: that of a known device or session, otherwise that of the e-mail. */
-  readonly #own: Subject;
+  readonly #own: LoginSubject;
   readonly #from: TryFrom;
   #emailHistory: LoginHistory | undefined;
   /** How many resets the user whose code is tried has had. */
@@ -66,7 +66,7 @@ class Attempt {
     this.#deps = deps;
     this.#email = { kind: "email", email };
     this.#own = own ?? this.#email;
-    const group = groupOf(email, own?.id ?? addressNetwork(ip));
+    const group = failureGroup(email, own?.id ?? addressNetwork(ip));
     this.#from = { group, attemptsMax: deps.loginAttempts };
   }
 
@@ -109,7 +109,7 @@ class Attempt {
   }
 
   /** Counts the failure. Returns the error to throw, which doesn't tell the caller what was wrong. */
-  async failed(what: Tried = "password", failedCheck?: FailedCheck): Promise<AppError> {
+  async failed(what: SecretKind = "password", failedCheck?: FailedCheck): Promise<AppError> {
     const seconds = await this.#count(this.#own, what);
     const isCodeApart = what === "code" && this.#countsApart;
     const forCodes = isCodeApart ? await this.#count(this.#email, "own_code") : 0;
@@ -118,7 +118,7 @@ class Attempt {
   }
 
   /** Counts a failure. If others have reached the limit meanwhile, returns the seconds to wait instead. */
-  async #count(subject: Subject, kind: FailureKind): Promise<number> {
+  async #count(subject: LoginSubject, kind: FailureKind): Promise<number> {
     const { logins, now } = this.#deps;
     let seconds = 0;
     await logins.change(subject, (history) => {
@@ -145,7 +145,7 @@ class Attempt {
   }
 
   /** Forgets this caller's earlier failures. @throws AppError `rate_limited` when concurrent tries reached the limit */
-  async succeeded(what: Tried = "password"): Promise<void> {
+  async succeeded(what: SecretKind = "password"): Promise<void> {
     const { logins } = this.#deps;
     const withoutOwn = (history: LoginHistory) => {
       const left = history.filter(({ group }) => group !== this.#from.group);

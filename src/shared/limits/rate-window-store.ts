@@ -9,22 +9,22 @@ const SHARDS = "0123456789abcdef";
 const COLUMN_PREFIX = "n";
 
 /** Counts by column. Every process has its own column. */
-export type Counts = ReadonlyMap<string, number>;
+export type WindowCounts = ReadonlyMap<string, number>;
 
 /** Rows that a window uses to exchange counts with other instances. */
 export interface RateWindowRows {
   publish(subject: string, minute: number, column: string, count: number): Promise<void>;
-  read(subject: string, minute: number): Promise<Counts>;
+  read(subject: string, minute: number): Promise<WindowCounts>;
 }
 
-const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-const partitionOf = (shard: string, time: number) => `${shard}|${dayOf(time)}`;
+const windowDay = (time: number) => new Date(time).toISOString().slice(0, 10);
+const windowPartition = (shard: string, time: number) => `${shard}|${windowDay(time)}`;
 
 /** Makes the key. The day lets the purge find old rows, and the shard spreads a day over the servers. */
-function keyOf(subject: string, minute: number) {
+function windowKey(subject: string, minute: number) {
   const time = minute * WINDOW_MS;
   const shard = sha256Hex(subject).slice(0, 1);
-  return { partitionKey: partitionOf(shard, time), rowKey: `${subject}|${minute}` };
+  return { partitionKey: windowPartition(shard, time), rowKey: `${subject}|${minute}` };
 }
 
 /** Stores requests by subject and minute (table `ratewindows`). In each row, every process has a column of its own. */
@@ -40,13 +40,13 @@ export class RateWindowStore implements RateWindowRows {
    * the older of two might be applied last.
    */
   async publish(subject: string, minute: number, column: string, count: number): Promise<void> {
-    const { partitionKey, rowKey } = keyOf(subject, minute);
+    const { partitionKey, rowKey } = windowKey(subject, minute);
     await this.#table.putProperties(partitionKey, { rowKey, [COLUMN_PREFIX + column]: count });
   }
 
   /** Reads the counts of all processes. @throws DamagedRow */
-  async read(subject: string, minute: number): Promise<Counts> {
-    const { partitionKey, rowKey } = keyOf(subject, minute);
+  async read(subject: string, minute: number): Promise<WindowCounts> {
+    const { partitionKey, rowKey } = windowKey(subject, minute);
     const stored = await this.#table.find(partitionKey, rowKey);
     const counts = new Map<string, number>();
     for (const [column, value] of Object.entries(stored?.row ?? {})) {
@@ -66,7 +66,7 @@ export class RateWindowStore implements RateWindowRows {
    */
   async countOfDay(subject: string, now: number, max: number, by = 1): Promise<boolean> {
     const shard = sha256Hex(subject).slice(0, 1);
-    const changed = await this.#table.change(partitionOf(shard, now), subject, (stored) => {
+    const changed = await this.#table.change(windowPartition(shard, now), subject, (stored) => {
       const count = stored?.row[COLUMN_PREFIX] ?? 0;
       if (typeof count !== "number" || count + by > max) return { kind: "leave" };
       return { kind: "keep", columns: { [COLUMN_PREFIX]: count + by } };
@@ -78,7 +78,7 @@ export class RateWindowStore implements RateWindowRows {
   async removeOld(now: Date, after: string | undefined) {
     const [shard = SHARDS.charAt(0), ...rest] = after?.split("|") ?? [];
     const token = rest.join("|");
-    const before = partitionOf(shard, now.getTime() - KEPT_MS);
+    const before = windowPartition(shard, now.getTime() - KEPT_MS);
     const { removed, next } = await this.#table.removeSelected(
       { partitions: { from: `${shard}|`, before } },
       token === "" ? undefined : token,

@@ -2,17 +2,17 @@ import { randomBytes } from "node:crypto";
 import {
   FRESH_MS,
   INSTANCES_ASSUMED,
-  minuteOf,
+  minuteIndex,
   admissionStep,
   secondsUntilNextMinute,
   secondsUntilRoom,
   weightedCount,
   WINDOW_MS,
-  type Step,
+  type AdmitStep,
   type Usage,
 } from "./sliding-window.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
-import type { Counts, RateWindowRows } from "./rate-window-store.ts";
+import type { WindowCounts, RateWindowRows } from "./rate-window-store.ts";
 
 /** When storage takes longer than this, it counts as failing. */
 const EXCHANGE_MS_MAX = 10_000;
@@ -38,7 +38,7 @@ export interface SharedWindowOptions {
 }
 
 /** The counts of one minute. The same object later serves as the previous minute. */
-class Tally {
+class MinuteCounts {
   own = 0;
   /** The part of `own` that the others can read. */
   written = 0;
@@ -54,7 +54,7 @@ class Tally {
     return this.own + this.others;
   }
 
-  take(counts: Counts, ownColumn: string): void {
+  take(counts: WindowCounts, ownColumn: string): void {
     const others = [...counts].filter(([column]) => column !== ownColumn);
     this.columns = others.map(([column]) => column);
     this.others = others.reduce((sum, [, count]) => sum + count, 0);
@@ -70,8 +70,8 @@ export class SharedWindow {
   /** Unique, so that a later window of the same subject doesn't overwrite the counts of this one. */
   readonly #column = randomBytes(6).toString("hex");
   #minute = 0;
-  #current = new Tally();
-  #previous = new Tally();
+  #current = new MinuteCounts();
+  #previous = new MinuteCounts();
   #exchangedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
   /** The running exchange. For those who wait, it ends early when storage is too slow. */
@@ -88,7 +88,7 @@ export class SharedWindow {
   }
 
   /** Decides the next step of a request. `waited` says that an exchange ended while it was waiting. */
-  step(limit: number, at: Moment, waited: boolean): Step {
+  step(limit: number, at: Moment, waited: boolean): AdmitStep {
     const now = this.#roll(at.now);
     return admissionStep({
       limit,
@@ -134,10 +134,10 @@ export class SharedWindow {
   /** Returns the time, after moving the counts to its minute. It never goes back, even if the clock does. */
   #roll(time = this.#options.now()): number {
     const now = Math.max(time, this.#minute * WINDOW_MS);
-    const minute = minuteOf(now);
+    const minute = minuteIndex(now);
     if (minute > this.#minute) {
-      this.#previous = minute === this.#minute + 1 ? this.#current : new Tally();
-      this.#current = new Tally();
+      this.#previous = minute === this.#minute + 1 ? this.#current : new MinuteCounts();
+      this.#current = new MinuteCounts();
       this.#minute = minute;
     }
     return now;
@@ -219,7 +219,7 @@ export interface Bucket {
 /** Chooses the refusal with the longest wait, or else the admission with the least left. */
 function decideAll(
   buckets: readonly Bucket[],
-  steps: readonly Step[],
+  steps: readonly AdmitStep[],
   at: Moment,
 ): Admission | undefined {
   const isRefused = steps.some(({ kind }) => kind === "deny");

@@ -8,7 +8,7 @@ export interface Usage {
 
 const ROUNDING = 1e-9;
 
-export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
+export const minuteIndex = (now: number): number => Math.floor(now / WINDOW_MS);
 
 /** Counts the last sixty seconds: this minute, and the share of the previous one that they still overlap. */
 export function weightedCount({ current, previous }: Usage, now: number): number {
@@ -23,7 +23,7 @@ export function hasRoom(count: number, limit: number): boolean {
 
 /** Returns the whole seconds, at least one, until one more request fits if none is counted meanwhile. */
 export function secondsUntilRoom({ current, previous }: Usage, limit: number, now: number): number {
-  const start = minuteOf(now) * WINDOW_MS;
+  const start = minuteIndex(now) * WINDOW_MS;
   const spare = limit - 1;
   let at = now;
   // This minute alone has too many. It has to become the previous one, whose weight falls.
@@ -65,14 +65,14 @@ export interface WindowView {
 }
 
 /** `exchange`: counts are exchanged in parallel, and the request doesn't wait for it. */
-export type Step =
+export type AdmitStep =
   | { readonly kind: "grant"; readonly exchange: boolean }
   | { readonly kind: "deny" }
   | { readonly kind: "wait" };
 
-const DENY: Step = { kind: "deny" };
-const WAIT: Step = { kind: "wait" };
-const grant = (exchange: boolean): Step => ({ kind: "grant", exchange });
+const DENY: AdmitStep = { kind: "deny" };
+const WAIT: AdmitStep = { kind: "wait" };
+const grant = (exchange: boolean): AdmitStep => ({ kind: "grant", exchange });
 
 const between = (low: number, value: number, high: number) => Math.max(low, Math.min(value, high));
 
@@ -96,7 +96,7 @@ export function exchangeAfter(limit: number, instances: number): number {
 const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
 
 /** Decides whether to admit a request, to refuse it, or to exchange counts first. */
-export function admissionStep(view: WindowView): Step {
+export function admissionStep(view: WindowView): AdmitStep {
   const { limit, count, unseen, instances, isFresh } = view;
   const isFull = !hasRoom(count, limit);
   if (view.failing) return isFull ? DENY : grant(!isFresh);

@@ -1,7 +1,7 @@
 import type { Locale } from "../runtime/locale.ts";
-import type { Words } from "./words/en.ts";
+import type { MailWords } from "./words/en.ts";
 
-export type MailKind = keyof Words["mails"];
+export type MailKind = keyof MailWords["mails"];
 
 export interface MailContent {
   readonly kind: MailKind;

@@ -11,7 +11,7 @@ import type { MailServerState, MailServerStore, StoredMailServer } from "./mail-
 import type { MailStore, StoredMail } from "./mail-store.ts";
 import { meaningOf } from "./refusals.ts";
 import { renderMail } from "./render-mail.ts";
-import { STEPS, type Failure, type SendOutcome, type Transport } from "./transport.ts";
+import { STEPS, type MailFailure, type SendOutcome, type Transport } from "./transport.ts";
 
 /**
  * Connections of one process to the mail server, most of one platform among them. Providers close what is above some
@@ -33,10 +33,10 @@ const CUT_OFF_MS = [1.5, 5, 15, 45, 180].map((minutes) => minutes * 60_000);
 const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
 const waitOf = (attempts: number) =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, attempts - 1));
-const keyOf = ({ platformId, rowKey }: StoredMail) => `${platformId}|${rowKey}`;
+const mailKeyOf = ({ platformId, rowKey }: StoredMail) => `${platformId}|${rowKey}`;
 
 /** A mail that was handed to the server: how it was before, the counts of its claimed row, and that row's version. */
-interface Attempt {
+interface MailAttempt {
   readonly mail: StoredMail;
   readonly attempts: number;
   readonly cutOffs: number;
@@ -47,7 +47,7 @@ interface Attempt {
 }
 
 /** Why a mail was given up. */
-type GivenUp = "refused" | "expired" | "unreadable" | "cut_off";
+type GiveUpReason = "refused" | "expired" | "unreadable" | "cut_off";
 
 interface SenderParts {
   readonly config: Pick<Config, "service" | "mail">;
@@ -130,7 +130,7 @@ export class MailSender {
 
   #watched(mail: StoredMail, work: () => Promise<Date | undefined>): Promise<Date | undefined> {
     const { clock, log, watchedMs } = this.#parts;
-    const key = keyOf(mail);
+    const key = mailKeyOf(mail);
     let sending = this.#open.get(key);
     if (sending === undefined) {
       sending = work().finally(() => void this.#open.delete(key));
@@ -166,7 +166,7 @@ export class MailSender {
     return sent === undefined ? clock.now() : sent.result;
   }
 
-  async #giveUp(mail: StoredMail, reason: GivenUp, failure?: Failure): Promise<undefined> {
+  async #giveUp(mail: StoredMail, reason: GiveUpReason, failure?: MailFailure): Promise<undefined> {
     const { log, metrics, mails } = this.#parts;
     const about = { kind: mail.content?.kind, mail: mail.id, attempts: mail.attempts };
     log.error("mail given up", { ...about, reason, ...failure });
@@ -220,7 +220,7 @@ export class MailSender {
       forget();
       await prolonging;
     }
-    const attempt: Attempt = { mail, ...counts, etag, began, isProbe };
+    const attempt: MailAttempt = { mail, ...counts, etag, began, isProbe };
     const isStopped = aborted.signal.aborted && outcome.kind === "failed";
     return isStopped
       ? await this.#wait(attempt, clock.now(), mail)
@@ -229,7 +229,7 @@ export class MailSender {
 
   /** Writes when a mail is tried again, and with which counts. */
   async #wait(
-    { mail, etag }: Attempt,
+    { mail, etag }: MailAttempt,
     notBefore: Date,
     { attempts, cutOffs, heldAt }: Pick<StoredMail, "attempts" | "cutOffs" | "heldAt">,
   ): Promise<Date> {
@@ -240,7 +240,7 @@ export class MailSender {
     return notBefore;
   }
 
-  async #recordOutcome(attempt: Attempt, outcome: SendOutcome): Promise<Date | undefined> {
+  async #recordOutcome(attempt: MailAttempt, outcome: SendOutcome): Promise<Date | undefined> {
     const { clock, log, metrics, mails } = this.#parts;
     const { mail, attempts, cutOffs } = attempt;
     const about = { kind: mail.content?.kind, mail: mail.id, attempts };
@@ -302,7 +302,10 @@ export class MailSender {
   }
 
   /** Notes that the server refuses every mail. From then on one mail is tried now and then, and all others wait. */
-  async #fail({ mail: { id }, isProbe }: Attempt, { step, answer }: Failure): Promise<void> {
+  async #fail(
+    { mail: { id }, isProbe }: MailAttempt,
+    { step, answer }: MailFailure,
+  ): Promise<void> {
     const { clock, log, askForWalk } = this.#parts;
     let waitMs: number | undefined;
     await this.#changeServer((state) => {
@@ -322,7 +325,7 @@ export class MailSender {
   }
 
   /** Notes a failure that may be about this mail or about all. When two mails in a row have met one, it is about all. */
-  async #suspect(attempt: Attempt, failure: Failure): Promise<void> {
+  async #suspect(attempt: MailAttempt, failure: MailFailure): Promise<void> {
     const { mail } = attempt;
     let isFailing = false;
     await this.#changeServer(({ failingSince, lastMail }) => {
@@ -334,7 +337,7 @@ export class MailSender {
   }
 
   /** Notes that the server has taken a mail, so that all that wait are sent. */
-  async #recover({ began, isProbe }: Attempt): Promise<void> {
+  async #recover({ began, isProbe }: MailAttempt): Promise<void> {
     const { clock, log, askForWalk } = this.#parts;
     let failedSince: string | null = null;
     await this.#changeServer(({ failingSince, lastMail }) => {
@@ -352,7 +355,7 @@ export class MailSender {
   }
 
   /** Notes that the server refused a mail for its own sake. If it went further than before, that is a recovery. */
-  async #pass(attempt: Attempt, { step }: Failure): Promise<void> {
+  async #pass(attempt: MailAttempt, { step }: MailFailure): Promise<void> {
     if (!attempt.isProbe) return;
     const failedAt = STEPS.findIndex((one) => one === this.#known?.state.step);
     if (STEPS.indexOf(step) > failedAt) return await this.#recover(attempt);

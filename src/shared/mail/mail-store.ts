@@ -50,7 +50,7 @@ export interface StoredMail {
   readonly etag: string;
 }
 
-const bindingOf = (platformId: string, rowKey: string) => `mail|${platformId}|${rowKey}`;
+const mailBinding = (platformId: string, rowKey: string) => `mail|${platformId}|${rowKey}`;
 
 /** Stores mails until they are sent. The rows are the truth; no queue contains mails. */
 export class MailStore {
@@ -66,7 +66,7 @@ export class MailStore {
   rowOf(platformId: string, content: MailContent, at: { now: Date; until: Date }): Row {
     const createdAt = at.now.toISOString();
     const rowKey = `${PREFIX}${createdAt}|${randomToken(ID_BYTES)}`;
-    const sealed = seal(JSON.stringify(content), bindingOf(platformId, rowKey), this.#dataKeys);
+    const sealed = seal(JSON.stringify(content), mailBinding(platformId, rowKey), this.#dataKeys);
     const until = at.until.toISOString();
     const columns = { sealed, createdAt, until, notBefore: createdAt, attempts: 0, cutOffs: 0 };
     return { ...mailRow.encode({ ...columns, heldAt: null }), rowKey };
@@ -106,7 +106,7 @@ export class MailStore {
       if (found === undefined) return [];
       const { sealed, ...times } = found;
       const { rowKey } = row;
-      const opened = unseal(sealed, bindingOf(platformId, rowKey), this.#dataKeys);
+      const opened = unseal(sealed, mailBinding(platformId, rowKey), this.#dataKeys);
       // Safe: `rowOf` has sealed it, and nobody else can.
       const content = opened === undefined ? undefined : (JSON.parse(opened) as MailContent);
       const id = rowKey.slice(rowKey.lastIndexOf("|") + 1);

@@ -6,10 +6,10 @@ import { json, namesForm, rowCodec } from "../runtime/storage/codec.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import type { MailValues } from "./mail-content.ts";
-import type { Notice } from "./notice.ts";
+import type { OwnerNotice } from "./notice.ts";
 
 /** Notices that wait to be reported in one mail. */
-export interface Waiting {
+export interface WaitingNotice {
   readonly notice: string;
   readonly since: string;
   /** The number of incidents. Only the first ones are listed. */
@@ -17,21 +17,21 @@ export interface Waiting {
   readonly items: readonly MailValues[];
 }
 
-interface Sent {
+interface SentNotice {
   readonly notice: string;
   readonly at: string;
 }
 
 /** A platform's notices: those that are switched off, those that wait, and when the last mails were sent. */
 export interface Notices {
-  readonly off: readonly Notice[];
-  readonly waiting: readonly Waiting[];
-  readonly sent: readonly Sent[];
+  readonly off: readonly OwnerNotice[];
+  readonly waiting: readonly WaitingNotice[];
+  readonly sent: readonly SentNotice[];
 }
 
 export const noticesRow = rowCodec("notices", {
-  off: json(namesForm<Notice>()),
-  waiting: json<readonly Waiting[]>(
+  off: json(namesForm<OwnerNotice>()),
+  waiting: json<readonly WaitingNotice[]>(
     shape(() =>
       z.array(
         z.looseObject({
@@ -43,7 +43,7 @@ export const noticesRow = rowCodec("notices", {
       ),
     ),
   ),
-  sent: json<readonly Sent[]>(
+  sent: json<readonly SentNotice[]>(
     shape(() => z.array(z.looseObject({ notice: z.string(), at: z.string() }))),
   ),
 });
@@ -95,9 +95,9 @@ export class NoticeStore {
   /** Switches notices on or off, and drops waiting ones that are off. Returns those that are now off. */
   switchOff(
     platformId: string,
-    change: (off: readonly Notice[]) => readonly Notice[],
-  ): Promise<readonly Notice[]> {
-    return this.#commit<readonly Notice[]>(
+    change: (off: readonly OwnerNotice[]) => readonly OwnerNotice[],
+  ): Promise<readonly OwnerNotice[]> {
+    return this.#commit<readonly OwnerNotice[]>(
       platformId,
       accessOperation([NOTICES_ROW], ({ row }) => {
         const stored = toNotices(row(NOTICES_ROW));

@@ -8,11 +8,11 @@ export const NOTICES = [
   "balanceLow",
   "outcomeUnknown",
 ] as const;
-export type Notice = (typeof NOTICES)[number];
+export type OwnerNotice = (typeof NOTICES)[number];
 
 /** An incident that owners are notified of. */
 export interface Happening {
-  readonly notice: Notice;
+  readonly notice: OwnerNotice;
   readonly values: MailValues;
 }
 

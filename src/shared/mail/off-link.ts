@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { deriveKey, equalSecrets, hmacSha256 } from "../runtime/secrets.ts";
-import { NOTICES, type Notice } from "./notice.ts";
+import { NOTICES, type OwnerNotice } from "./notice.ts";
 
 /** How long a link works. Mails are forwarded and kept. */
 const LIFE_MS = 60 * 24 * 60 * 60_000;
@@ -9,7 +9,7 @@ const LIFE_MS = 60 * 24 * 60 * 60_000;
 interface Off {
   readonly platformId: string;
   readonly userId: string;
-  readonly notice: Notice;
+  readonly notice: OwnerNotice;
 }
 
 const macOf = (pepper: string, text: string) =>

@@ -1,4 +1,4 @@
-import type { Failure, Step } from "./transport.ts";
+import type { MailFailure, SmtpStep } from "./transport.ts";
 
 /**
  * What a failure is about. `mail`: this reader or this mail, for good. `later`: this reader or this mail, for now. `all`:
@@ -6,8 +6,8 @@ import type { Failure, Step } from "./transport.ts";
  */
 export type Meaning = "mail" | "later" | "all" | "unclear";
 
-interface Rule {
-  readonly steps?: readonly Step[];
+interface RefusalRule {
+  readonly steps?: readonly SmtpStep[];
   /** The codes of the answer. */
   readonly status?: RegExp;
   /** The enhanced code without its class, such as `1.1` for 5.1.1. */
@@ -21,7 +21,7 @@ interface Rule {
 }
 
 /** The first rule that fits decides. */
-export const RULES: readonly Rule[] = [
+export const RULES: readonly RefusalRule[] = [
   {
     steps: ["MAIL"],
     enhanced: /^3\.4$/,
@@ -184,7 +184,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** Returns what a failure is about, by its step, its codes, and for a few providers its words. */
-export function meaningOf({ step, answer, status, enhanced, isUnsendable }: Failure): Meaning {
+export function meaningOf({ step, answer, status, enhanced, isUnsendable }: MailFailure): Meaning {
   if (isUnsendable === true) return "mail";
   const isForNow = status === undefined || status < 500;
   const detail = enhanced?.slice(enhanced.indexOf(".") + 1);

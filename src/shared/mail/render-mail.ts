@@ -6,12 +6,12 @@ import type { MailContent, MailValues } from "./mail-content.ts";
 import { oneLine, quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
 import { de } from "./words/de.ts";
-import { en, type MailText, type Words } from "./words/en.ts";
+import { en, type MailText, type MailWords } from "./words/en.ts";
 import { es } from "./words/es.ts";
 import { fr } from "./words/fr.ts";
 import { pt } from "./words/pt.ts";
 
-const WORDS: Readonly<Record<Locale, Words>> = { en, de, fr, es, pt };
+const WORDS: Readonly<Record<Locale, MailWords>> = { en, de, fr, es, pt };
 
 interface Letter {
   readonly locale: Locale;
@@ -80,7 +80,7 @@ export function quotedPlatform(locale: Locale, name: string): string {
 /** Values that each language translates. */
 const TRANSLATED = new Set(["role", "reason", "address"]);
 
-function inLanguage({ values: words }: Words, values: MailValues): MailValues {
+function inLanguage({ values: words }: MailWords, values: MailValues): MailValues {
   const known: MailValues = words;
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -90,7 +90,7 @@ function inLanguage({ values: words }: Words, values: MailValues): MailValues {
   );
 }
 
-function itemsOf(words: Words, { item = "" }: MailText, list: MailContent["list"]): string[] {
+function itemsOf(words: MailWords, { item = "" }: MailText, list: MailContent["list"]): string[] {
   if (list === undefined) return [];
   const items = list.items.map((values) => fillText(item, inLanguage(words, values)));
   return list.more === 0 ? items : [...items, fillText(words.more, { count: String(list.more) })];

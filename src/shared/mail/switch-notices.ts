@@ -1,10 +1,10 @@
 import type { MailDeps } from "./deps.ts";
-import { NOTICES, type Notice } from "./notice.ts";
+import { NOTICES, type OwnerNotice } from "./notice.ts";
 
-export type NoticeSettings = Readonly<Record<Notice, boolean>>;
+export type NoticeSettings = Readonly<Record<OwnerNotice, boolean>>;
 
 // Safe: the names are those of the notices.
-const settingsOf = (off: readonly Notice[]) =>
+const settingsOf = (off: readonly OwnerNotice[]) =>
   Object.fromEntries(NOTICES.map((notice) => [notice, !off.includes(notice)])) as NoticeSettings;
 
 export async function readNotices({ stores }: MailDeps, platformId: string) {
@@ -15,7 +15,7 @@ export async function readNotices({ stores }: MailDeps, platformId: string) {
 export async function switchNotices(
   { stores }: MailDeps,
   platformId: string,
-  change: Readonly<Partial<Record<Notice, boolean | undefined>>>,
+  change: Readonly<Partial<Record<OwnerNotice, boolean | undefined>>>,
 ): Promise<NoticeSettings> {
   const off = await stores.notices.switchOff(platformId, (before) =>
     NOTICES.filter((notice) => !(change[notice] ?? !before.includes(notice))),

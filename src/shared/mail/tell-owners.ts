@@ -1,8 +1,8 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { LOST, untilWon } from "../runtime/until-won.ts";
 import type { MailDeps } from "./deps.ts";
-import { noticesWrite, type StoredNotices, type Waiting } from "./notice-store.ts";
-import { NOTICES, type Happening, type Notice } from "./notice.ts";
+import { noticesWrite, type StoredNotices, type WaitingNotice } from "./notice-store.ts";
+import { NOTICES, type Happening, type OwnerNotice } from "./notice.ts";
 import { offLink } from "./off-link.ts";
 import { isMailOn, mailRows, markMail, type MarkDeps } from "./post-mail.ts";
 
@@ -16,14 +16,18 @@ const PER_DAY = 10;
 const ITEMS_MAX = 20;
 
 /** Returns when the platform's owners may get the next mail: at most once an hour and ten times a day. */
-function dueAt({ notice, since }: Waiting, { sent }: StoredNotices): number {
+function dueAt({ notice, since }: WaitingNotice, { sent }: StoredNotices): number {
   const times = sent.filter((one) => one.notice === notice).map(({ at }) => Date.parse(at));
   const [last = -Infinity, tenth = -Infinity] = [times.at(-1), times.at(-PER_DAY)];
   return Math.max(Date.parse(since) + GATHERED_MS, last + HOUR_MS, tenth + DAY_MS);
 }
 
-function added(waiting: readonly Waiting[], { notice, values }: Happening, since: string) {
-  const none: Waiting = { notice, since, count: 0, items: [] };
+function withHappening(
+  waiting: readonly WaitingNotice[],
+  { notice, values }: Happening,
+  since: string,
+) {
+  const none: WaitingNotice = { notice, since, count: 0, items: [] };
   const before = waiting.find((one) => one.notice === notice) ?? none;
   const items = [...before.items, values].slice(0, ITEMS_MAX);
   const others = waiting.filter((one) => one.notice !== notice);
@@ -43,7 +47,7 @@ export async function markIfNoticesWait(
 }
 
 /** Changes of a platform's partition, and the notices that report them to its owners. */
-interface Told {
+interface NotifiedChange {
   readonly writes: readonly RowWrite[];
   readonly happenings: readonly Happening[];
 }
@@ -56,7 +60,7 @@ interface Told {
 export function writeAndTell(
   deps: MailDeps,
   platformId: string,
-  prepare: () => Promise<Told | undefined>,
+  prepare: () => Promise<NotifiedChange | undefined>,
 ): Promise<boolean> {
   const { clock, stores } = deps;
   return untilWon(async () => {
@@ -69,8 +73,9 @@ export function writeAndTell(
       return (await stores.notices.write(platformId, writes)) || LOST;
     const since = clock.now().toISOString();
     let { waiting } = stored;
-    for (const happening of wanted) waiting = added(waiting, happening, since);
-    const isNew = ({ notice }: Waiting) => stored.waiting.every((one) => one.notice !== notice);
+    for (const happening of wanted) waiting = withHappening(waiting, happening, since);
+    const isNew = ({ notice }: WaitingNotice) =>
+      stored.waiting.every((one) => one.notice !== notice);
     const due = waiting.filter(isNew).map((one) => dueAt(one, stored));
     if (due.length > 0) await markMail(deps, platformId, Math.min(...due));
     const all = [...writes, noticesWrite(stored, { ...stored, waiting })];
@@ -81,7 +86,7 @@ export function writeAndTell(
   });
 }
 
-const isNotice = (text: string): text is Notice => NOTICES.some((notice) => notice === text);
+const isNotice = (text: string): text is OwnerNotice => NOTICES.some((notice) => notice === text);
 
 /** Makes the mails of one notice that is due, one per owner. Returns false when none is due. */
 async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices) {
@@ -96,12 +101,12 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
     platformId,
     owners.map(({ id: userId, email: to, locale }) => ({
       // Safe: owners are only read when there is a notice.
-      kind: notice as Notice,
+      kind: notice as OwnerNotice,
       to,
       locale,
       values: { low: String(config.limits.balanceLowTokens) },
       list: { items, more: count - items.length },
-      off: offLink(config, { platformId, userId, notice: notice as Notice }, now),
+      off: offLink(config, { platformId, userId, notice: notice as OwnerNotice }, now),
     })),
   );
   const recent = stored.sent.filter(({ at }) => Date.parse(at) > now.getTime() - DAY_MS);

@@ -40,11 +40,11 @@ export const STEPS = [
   "DATA",
   "mail",
 ] as const;
-export type Step = (typeof STEPS)[number];
+export type SmtpStep = (typeof STEPS)[number];
 
 /** Why a mail was not accepted, and where. */
-export interface Failure {
-  readonly step: Step;
+export interface MailFailure {
+  readonly step: SmtpStep;
   /** The server's answer, or what happened instead. */
   readonly answer: string;
   /** The answer's code, such as 550. Undefined when the connection ended without an answer. */
@@ -58,7 +58,7 @@ export interface Failure {
 /** `unknown`: the connection ended after the mail was sent and before it was answered. The server may have it. */
 export type SendOutcome =
   | { readonly kind: "accepted" }
-  | { readonly kind: "failed" | "unknown"; readonly failure: Failure };
+  | { readonly kind: "failed" | "unknown"; readonly failure: MailFailure };
 
 export interface Transport {
   /** Sends a mail to the server. The signal ends what was begun, unless the mail itself is under way. Never throws. */
@@ -68,14 +68,14 @@ export interface Transport {
 type MailConfig = NonNullable<Config["mail"]>;
 
 /** Loads the library when the first mail is sent. */
-async function loadLibrary() {
+async function loadNodemailer() {
   const [{ default: MailComposer }, { default: SmtpConnection }] = await Promise.all([
     import("nodemailer/lib/mail-composer"),
     import("nodemailer/lib/smtp-connection"),
   ]);
   return { MailComposer, SmtpConnection };
 }
-type Library = Awaited<ReturnType<typeof loadLibrary>>;
+type MailLibrary = Awaited<ReturnType<typeof loadNodemailer>>;
 
 /**
  * Returns the name that the relay greets mail servers with (RFC 5321, 4.1.4): the host of its address. Servers hang up on
@@ -108,7 +108,7 @@ async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Commands by which the library's log shows which step it takes. */
-const STEP_OF_COMMAND: Readonly<Record<string, Step>> = {
+const STEP_OF_COMMAND: Readonly<Record<string, SmtpStep>> = {
   EHLO: "EHLO",
   HELO: "EHLO",
   STARTTLS: "STARTTLS",
@@ -131,17 +131,17 @@ function commandLog(onCommand: (command: string) => void, onAnswer: (answer: str
 
 /** A connection to the mail server, and where on it a step is reported. */
 interface Line {
-  readonly library: Library;
+  readonly library: MailLibrary;
   readonly socket: Socket;
   readonly name: string;
   readonly silenceMs: number;
   /** How to log in. Undefined: by what the server offers, PLAIN first. */
   readonly method: "LOGIN" | undefined;
-  readonly enter: (step: Step) => void;
+  readonly enter: (step: SmtpStep) => void;
   readonly onAnswer: (answer: string) => void;
 }
 
-function compose({ from, name }: MailConfig, message: Message, { MailComposer }: Library) {
+function compose({ from, name }: MailConfig, message: Message, { MailComposer }: MailLibrary) {
   return new MailComposer({
     ...message,
     subject: message.subject.replaceAll(BREAKS, " "),
@@ -154,7 +154,7 @@ function compose({ from, name }: MailConfig, message: Message, { MailComposer }:
 }
 
 /** Hands a mail to the server, and sends `QUIT` (RFC 5321, 4.1.1.10) without waiting for its answer. */
-async function handOver(mail: MailConfig, message: Message, line: Line): Promise<void> {
+async function handOverMail(mail: MailConfig, message: Message, line: Line): Promise<void> {
   const { host, port, isSecure, needsTls, user, password } = mail;
   const { library, socket, silenceMs, method, enter, onAnswer } = line;
   const composed = compose(mail, message, library);
@@ -213,11 +213,14 @@ interface LibraryError {
 /** Maximum length of a server's answer in the log. */
 const ANSWER_MAX = 500;
 /** The answers to `MAIL` and `RCPT` may come after the next command was sent, so the library says which one it is. */
-const STEP_OF_ANSWER: Readonly<Record<string, Step>> = { "MAIL FROM": "MAIL", "RCPT TO": "RCPT" };
+const STEP_OF_ANSWER: Readonly<Record<string, SmtpStep>> = {
+  "MAIL FROM": "MAIL",
+  "RCPT TO": "RCPT",
+};
 /** An enhanced code directly behind the code of an answer. */
 const ENHANCED = /^[245]\d\d[ -]([245]\.\d{1,3}\.\d{1,3})(?!\d)/;
 
-function failureOf(error: unknown, reached: Step): Failure {
+function mailFailureOf(error: unknown, reached: SmtpStep): MailFailure {
   const { code, command, response, responseCode, message } = error as LibraryError;
   const answer = String(response ?? message).slice(0, ANSWER_MAX);
   if (typeof responseCode !== "number") {
@@ -265,7 +268,7 @@ export function createTransport(
     method: Line["method"],
   ): Promise<{ readonly outcome: SendOutcome; readonly hasBoth: boolean }> {
     let hasBoth = false;
-    let reached: Step = "connect";
+    let reached: SmtpStep = "connect";
     if (mail === undefined) {
       const failure = { step: reached, answer: "MAIL_URL is not set" };
       return { outcome: { kind: "failed", failure }, hasBoth };
@@ -277,7 +280,7 @@ export function createTransport(
       ended = why;
       socket?.destroy();
     };
-    const enter = (step: Step) => {
+    const enter = (step: SmtpStep) => {
       // Only onwards: a server that never comes to an end has a limited number of answers to be late with.
       if (STEPS.indexOf(step) <= STEPS.indexOf(reached)) return;
       reached = step;
@@ -291,17 +294,25 @@ export function createTransport(
     signal?.addEventListener("abort", stop);
     try {
       // Loaded before connecting, because the server could speak or disconnect while the library loads.
-      const library = await loadLibrary();
+      const library = await loadNodemailer();
       socket = await dial(mail, limits.connect);
       if (signal?.aborted === true) stop();
       enter("greeting");
       const name = greetingName(publicBaseUrl, mail.from);
       const silenceMs = STEPS.length * limits.step + limits.acceptance;
       const onAnswer = (answer: string) => void (hasBoth ||= offersBoth(answer));
-      await handOver(mail, message, { library, socket, name, silenceMs, method, enter, onAnswer });
+      await handOverMail(mail, message, {
+        library,
+        socket,
+        name,
+        silenceMs,
+        method,
+        enter,
+        onAnswer,
+      });
       return { outcome: { kind: "accepted" }, hasBoth };
     } catch (error) {
-      const failure = failureOf(error, reached);
+      const failure = mailFailureOf(error, reached);
       const { step, status, isUnsendable = false } = failure;
       const isUnknown = step === "mail" && status === undefined && !isUnsendable;
       const kind = isUnknown ? "unknown" : "failed";

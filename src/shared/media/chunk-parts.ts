@@ -29,7 +29,7 @@ export function* pngChunks(png: Buffer): Generator<Chunk> {
   }
 }
 
-const tells = ({ type, bytes }: Chunk) =>
+const isTellingChunk = ({ type, bytes }: Chunk) =>
   PNG_METADATA.has(type) && (type !== "eXIf" || !isSilentExif(bytes.subarray(8, -4)));
 
 /** Keeps the pixels, colours and frames of a PNG. Of its EXIF, only the orientation is kept, in a new block. */
@@ -48,7 +48,7 @@ export function pngParts(
   const length = chunks.reduce((sum, { bytes }) => sum + bytes.length, PNG_START);
   const isEnded = chunks.at(-1)?.type === "IEND" && header !== undefined;
   return {
-    hasMetadata: chunks.some(tells),
+    hasMetadata: chunks.some(isTellingChunk),
     hasExtras: !chunks.every(isKnown) || (isEnded && length < png.length),
     frames: Math.max(1, frames?.bytes.readUInt32BE(8) ?? 1),
     kept: isEnded
@@ -154,7 +154,7 @@ const RUNS: readonly number[] = [1, 2];
 const MASKED = 3;
 
 /** Finds the start and the end of a bitmap's pixels, which follow the header, masks and colours. */
-function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
+function pixelRange(bitmap: Buffer): readonly [start: number, end: number] {
   const long = (at: number) => bitmap.readUInt32LE(at);
   const [header, bits, storage] = [long(BITMAP_HEAD), bitmap.readUInt16LE(28), long(30)];
   const masks = header === FIRST_HEADER && storage === MASKED ? 12 : 0;
@@ -167,7 +167,7 @@ function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
 /** Keeps a bitmap if its parts follow one another without gaps. */
 export function bitmapParts(bitmap: Buffer): PictureParts {
   const long = (at: number) => bitmap.readUInt32LE(at);
-  const [header, [start, end]] = [long(BITMAP_HEAD), pixelsOf(bitmap)];
+  const [header, [start, end]] = [long(BITMAP_HEAD), pixelRange(bitmap)];
   const hasProfile = header >= LAST_HEADER && long(BITMAP_HEAD + 112) !== 0;
   const isKnown = header >= FIRST_HEADER && long(30) <= MASKED && !hasProfile && long(10) === start;
   const facts = { hasMetadata: false, hasExtras: !isKnown || end < bitmap.length, frames: 1 };

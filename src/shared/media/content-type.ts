@@ -140,7 +140,7 @@ function textOf(bytes: Buffer): string {
   return head.toString("latin1", mark === "\xef\xbb\xbf" ? 3 : 0);
 }
 
-function isWebPage(bytes: Buffer): boolean {
+function looksLikeWebPage(bytes: Buffer): boolean {
   let text = textOf(bytes).trimStart();
   for (let count = 0; count < BEFORE_PAGE_MAX; count += 1)
     text = text.replace(BEFORE_PAGE, "").trimStart();
@@ -173,6 +173,6 @@ export function contentTypeOf(file: Uint8Array): string {
   const found = signed ?? boxTypeOf(bytes) ?? soundType(bytes);
   if (found !== undefined) return found;
   if (isTransportStream(bytes)) return "video/mp2t";
-  if (isWebPage(bytes)) return WEB_PAGE;
+  if (looksLikeWebPage(bytes)) return WEB_PAGE;
   return pdfStart(bytes) === undefined ? UNKNOWN_TYPE : PDF;
 }

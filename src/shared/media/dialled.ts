@@ -1,6 +1,6 @@
 import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
 import type { RedirectCookies } from "../networks/contract/redirect-cookies.ts";
-import { type Arrived, follow } from "../networks/contract/redirects.ts";
+import { type Arrival, followRedirects } from "../networks/contract/redirects.ts";
 import { overHttps } from "../networks/contract/web-address.ts";
 import { undelivered, unreachable } from "../networks/contract/unreachable.ts";
 import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
@@ -10,11 +10,11 @@ import type { Outbound } from "../runtime/outbound.ts";
 /** Client that fetches media files. It checks every address that is dialled, also after a redirect. */
 export type Dialler = Pick<Outbound, "request" | "open">;
 
-export const refused = (reason: MediaReason, message: string, cause?: unknown) =>
+export const mediaRefusal = (reason: MediaReason, message: string, cause?: unknown) =>
   new MediaFailure("media_rejected", message, { reason, cause });
 
-export const tooLarge = (bytesMax: number, cause?: unknown) =>
-  refused("size", `larger than ${bytesMax} bytes`, cause);
+export const tooLargeFile = (bytesMax: number, cause?: unknown) =>
+  mediaRefusal("size", `larger than ${bytesMax} bytes`, cause);
 
 /** Turns a call without an answer into a `MediaFailure`. Other errors are returned unchanged. */
 export function toMediaFailure(error: unknown): unknown {
@@ -35,10 +35,10 @@ export function mediaRequest(
 export async function openResponse(
   { dialler, cookies }: Omit<RemoteFile, "url">,
   request: HttpRequest,
-): Promise<Arrived<OpenedResponse>> {
-  let arrived: Awaited<ReturnType<typeof follow<OpenedResponse>>>;
+): Promise<Arrival<OpenedResponse>> {
+  let arrived: Awaited<ReturnType<typeof followRedirects<OpenedResponse>>>;
   try {
-    arrived = await follow(
+    arrived = await followRedirects(
       request.url,
       (url, set) =>
         dialler.open({ ...request, url: overHttps(url), headers: { ...request.headers, ...set } }),
@@ -62,10 +62,10 @@ export interface RemoteFile {
 export const isWholeFile = ({ status }: Pick<OpenedResponse, "status">) =>
   status === 200 || status === 203;
 
-type Headers = Pick<OpenedResponse, "headers">;
+type WithHeaders = Pick<OpenedResponse, "headers">;
 
 /** Returns the ETag or `Last-Modified`, or null. Weak tags are ignored, because they don't promise the same bytes. */
-export function versionOf({ headers }: Headers): string | null {
+export function versionOf({ headers }: WithHeaders): string | null {
   const { etag } = headers;
   if (etag !== undefined && etag !== "" && !etag.startsWith("W/")) return etag;
   return headers["last-modified"] ?? null;
@@ -74,11 +74,11 @@ export function versionOf({ headers }: Headers): string | null {
 /**
  * Returns a value that differs between two answers when the file has changed. Weak tags suffice (RFC 9110, 8.8.3.2).
  */
-export function markOf({ headers }: Headers): string | null {
+export function changeMark({ headers }: WithHeaders): string | null {
   return headers["etag"]?.replace(/^W\//, "") ?? headers["last-modified"] ?? null;
 }
 
-export interface Part {
+export interface ByteRange {
   readonly first: number;
   readonly last: number;
   /** Undefined when the server doesn't know it. */
@@ -86,7 +86,7 @@ export interface Part {
 }
 
 /** Returns the part of the file in an answer with status 206, or undefined when it names none or several. */
-export function partOf({ headers }: Headers): Part | undefined {
+export function partOf({ headers }: WithHeaders): ByteRange | undefined {
   const range = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i;
   const [, first, last, size] = range.exec(headers["content-range"]?.trim() ?? "") ?? [];
   if (first === undefined || last === undefined) return undefined;

@@ -26,7 +26,7 @@ function extended(value: string): string | undefined {
 }
 
 /** Yields the parameters of a header. A quoted value may contain semicolons. */
-function* parametersOf(header: string): Generator<readonly [name: string, value: string]> {
+function* headerParameters(header: string): Generator<readonly [name: string, value: string]> {
   let at = header.indexOf(";");
   while (at >= 0) {
     const equals = header.indexOf("=", at);
@@ -57,7 +57,7 @@ function* parametersOf(header: string): Generator<readonly [name: string, value:
  * plain one, which is for old programs, wherever in the header it is.
  */
 export function fileNameOf(disposition: string | undefined): string | undefined {
-  const parameters = new Map(parametersOf((disposition ?? "").slice(0, HEADER_CHARACTERS_MAX)));
+  const parameters = new Map(headerParameters((disposition ?? "").slice(0, HEADER_CHARACTERS_MAX)));
   const plain = parameters.get("filename");
   const name =
     extended(parameters.get("filename*") ?? "") ?? (plain === undefined ? "" : asUtf8(plain));

@@ -9,7 +9,7 @@ import {
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
 import { contentTypeOf } from "./content-type.ts";
-import { refused } from "./dialled.ts";
+import { mediaRefusal } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage } from "./image-facts.ts";
@@ -41,7 +41,7 @@ type Repair = Extract<FitPlan, { kind: "repair" }>;
  */
 export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<FittedImage> {
   const contentType = contentTypeOf(given);
-  if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
+  if (!contentType.startsWith("image/")) throw mediaRefusal("type", `${contentType} is no image`);
   try {
     const { bytes, lacksEnd } = await completed(given, contentType);
     const metadata = await readMetadata(bytes, contentType);
@@ -49,12 +49,12 @@ export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<
     const hasAlpha = known.hasAlpha && (await isClear(bytes));
     const facts = { ...known, hasAlpha, lacksEnd };
     const plan = planFit(facts, target);
-    if (plan.kind === "refused") throw refused(plan.reason, plan.message);
+    if (plan.kind === "refused") throw mediaRefusal(plan.reason, plan.message);
     return plan.kind === "fits"
       ? await untouched(bytes, facts)
       : await repaired(bytes, facts, plan, target);
   } catch (error) {
-    throw error instanceof MediaFailure ? error : undecodable(error);
+    throw error instanceof MediaFailure ? error : undecodableImage(error);
   }
 }
 
@@ -63,18 +63,18 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   if (!isReadable(contentType)) return undefined;
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (contentType === "image/jpeg" && jpegCoding(file) === "other")
-    throw refused("imageType", "a JPEG of rare coding");
+    throw mediaRefusal("imageType", "a JPEG of rare coding");
   const content = await tiffIn(bytes);
-  if (content?.rawType != null) throw refused("raw", content.rawType);
+  if (content?.rawType != null) throw mediaRefusal("raw", content.rawType);
   const read = await (await openImage(bytes)).metadata();
   // The library counts pages only, and a thumbnail may be in a directory below a page.
   const metadata =
     content === undefined ? read : { ...read, pages: Math.max(read.pages ?? 1, content.count) };
   const decoder = contentType === "image/avif" ? "heif" : contentType.slice("image/".length);
   if (metadata.format !== decoder)
-    throw refused("damaged", `begins as ${contentType} and is ${metadata.format}`);
+    throw mediaRefusal("damaged", `begins as ${contentType} and is ${metadata.format}`);
   const held = decodedBytes(metadata);
-  if (held > decodedMax(metadata)) throw refused("pixels", `${held} bytes when decoded`);
+  if (held > decodedMax(metadata)) throw mediaRefusal("pixels", `${held} bytes when decoded`);
   return metadata;
 }
 
@@ -121,9 +121,9 @@ export async function readImage(
   let metadata: Metadata | undefined;
   try {
     metadata = await readMetadata(bytes, contentType);
-    if (isChecked && metadata !== undefined) await decode(bytes);
+    if (isChecked && metadata !== undefined) await decodeImage(bytes);
   } catch (error) {
-    const failure = error instanceof MediaFailure ? error : undecodable(error);
+    const failure = error instanceof MediaFailure ? error : undecodableImage(error);
     if (CERTAIN.has(failure.reason) || isChecked) throw failure;
   }
   const facts = { ...factsOfImage({ contentType, bytes, size, metadata }), lacksEnd };
@@ -175,11 +175,11 @@ const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff"].map(
   (type) => `VipsForeignLoad${type}Buffer`,
 );
 
-type Library = typeof sharpType;
+type ImageLibrary = typeof sharpType;
 
-let library: Promise<Library> | undefined;
+let library: Promise<ImageLibrary> | undefined;
 
-async function loadLibrary(): Promise<Library> {
+async function loadSharp(): Promise<ImageLibrary> {
   const { default: sharp } = await import("sharp");
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({ operation: LOADERS });
@@ -190,7 +190,7 @@ async function loadLibrary(): Promise<Library> {
 }
 
 export function loadImageLibrary(): Promise<unknown> {
-  return (library ??= loadLibrary());
+  return (library ??= loadSharp());
 }
 
 const BRAND_AT = 8;
@@ -214,7 +214,7 @@ async function openImage(
   bytes: Uint8Array,
   { failOn = "truncated", ignoreIcc = false }: Pick<SharpOptions, "failOn" | "ignoreIcc"> = {},
 ): Promise<Sharp> {
-  const sharp = await (library ??= loadLibrary());
+  const sharp = await (library ??= loadSharp());
   const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn, ignoreIcc };
   const { picture: { page, subIfd } = FIRST_PAGE } = (await tiffIn(bytes)) ?? {};
   const chosen = { page, ...(subIfd < 0 ? {} : { tiff: { subifd: subIfd } }) };
@@ -223,12 +223,12 @@ async function openImage(
 
 /** Returns the file unchanged. It is decoded first, so that damage is reported here and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
-  if (isReadable(facts.contentType)) await decode(bytes);
+  if (isReadable(facts.contentType)) await decodeImage(bytes);
   const { contentType, width, height } = facts;
   return { bytes, contentType, width, height, repairs: [] };
 }
 
-async function decode(bytes: Uint8Array): Promise<void> {
+async function decodeImage(bytes: Uint8Array): Promise<void> {
   const image = await openImage(bytes);
   await image.resize(8, 8, { fit: "fill", fastShrinkOnLoad: true }).raw().toBuffer();
 }
@@ -259,7 +259,7 @@ async function repaired(
     const side = (length: number) => Math.max(1, Math.floor(length * factor));
     frame = { width: side(frame.width), height: side(frame.height) };
   }
-  throw refused("size", `can't be made smaller than ${target.bytesMax} bytes`);
+  throw mediaRefusal("size", `can't be made smaller than ${target.bytesMax} bytes`);
 }
 
 /** Repairs that leave out parts of the file, or add its end, and don't touch the visible pixels. */
@@ -299,7 +299,7 @@ async function encoded(
     (await openImage(bytes, { ignoreIcc: colours !== undefined }))
       .autoOrient()
       .resize(width, height, { fit: "fill" });
-  const pixels = colours === undefined ? undefined : await pixelsOf(await opened(), colours);
+  const pixels = colours === undefined ? undefined : await convertedPixels(await opened(), colours);
   const frame = async () => (pixels === undefined ? await opened() : await imageOf(pixels));
   if (contentType === "image/png") {
     return (await frame()).png({ compressionLevel: 9 }).toBuffer();
@@ -312,10 +312,10 @@ async function encoded(
   return made;
 }
 
-type RawPixels = Awaited<ReturnType<typeof pixelsOf>>;
+type RawPixels = Awaited<ReturnType<typeof convertedPixels>>;
 
 /** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
-async function pixelsOf(image: Sharp, colours: StatedColours) {
+async function convertedPixels(image: Sharp, colours: StatedColours) {
   const { data, info } = await image
     .toColourspace("rgb16")
     .raw({ depth: "ushort" })
@@ -326,13 +326,13 @@ async function pixelsOf(image: Sharp, colours: StatedColours) {
 }
 
 async function imageOf({ data, width, height, channels }: RawPixels): Promise<Sharp> {
-  const sharp = await (library ??= loadLibrary());
+  const sharp = await (library ??= loadSharp());
   return sharp(data, { raw: { width, height, channels } });
 }
 
-function undecodable(error: unknown): MediaFailure {
+function undecodableImage(error: unknown): MediaFailure {
   const message = error instanceof Error ? error.message : "";
   return /pixel limit/.test(message)
-    ? refused("pixels", `more than ${PIXELS_MAX} pixels`, error)
-    : refused("damaged", "the image can't be read", error);
+    ? mediaRefusal("pixels", `more than ${PIXELS_MAX} pixels`, error)
+    : mediaRefusal("damaged", "the image can't be read", error);
 }

@@ -6,7 +6,7 @@ import {
 } from "../networks/contract/media.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
-import { refused, tooLarge } from "./dialled.ts";
+import { mediaRefusal, tooLargeFile } from "./dialled.ts";
 import { fileMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readAll } from "./read-facts.ts";
@@ -15,7 +15,7 @@ import { readAll } from "./read-facts.ts";
 const FETCH_MS_MAX = 60_000;
 
 function refuseOther(contentType: string): void {
-  if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
+  if (!contentType.startsWith("image/")) throw mediaRefusal("type", `${contentType} is no image`);
 }
 
 /**
@@ -29,7 +29,7 @@ export async function fitImage(
   { reader, owner }: ReadBy = READ_BY_NOBODY,
 ): Promise<FittedImage> {
   refuseOther(file.contentType);
-  if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
+  if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLargeFile(IMAGE_SOURCE_BYTES_MAX);
   const fitted = await fileMemory.run(owner, file.size, async () => {
     const bytes = await readAll(file, performance.now() + FETCH_MS_MAX);
     // Taken from the bytes that arrived, because the server's first answer may have been for another file.

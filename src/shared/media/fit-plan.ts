@@ -28,7 +28,7 @@ const RATIO_TOLERANCE = 0.005;
  * the file, and publishing with all of them.
  */
 export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
-  const refusal = refusalOf(facts, target);
+  const refusal = fitRefusal(facts, target);
   if (refusal !== undefined) return { kind: "refused", ...refusal };
   if (plays(facts, target) || !READABLE_IMAGES.includes(facts.contentType))
     return planUnchanged(facts);
@@ -67,12 +67,12 @@ function removalsOf({ lacksEnd, isPanorama, hasMetadata, hasExtras }: ImageFacts
   ];
 }
 
-interface Frame {
+interface FrameSize {
   readonly width: number;
   readonly height: number;
 }
 
-function isFrameOf({ width, height }: ImageFacts, frame: Frame): boolean {
+function isFrameOf({ width, height }: ImageFacts, frame: FrameSize): boolean {
   return frame.width === width && frame.height === height;
 }
 
@@ -81,13 +81,13 @@ function plays({ frames, contentType }: ImageFacts, { types, plays }: ImageTarge
   return frames > 1 && plays.includes(contentType) && types.includes(contentType);
 }
 
-function isOutside({ width, height }: Frame, { ratio }: ImageTarget): boolean {
+function isOutside({ width, height }: FrameSize, { ratio }: ImageTarget): boolean {
   if (ratio === undefined || height === 0) return false;
   const shape = width / height;
   return shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
 }
 
-function refusalOf(
+function fitRefusal(
   facts: ImageFacts,
   target: ImageTarget,
 ): { readonly reason: MediaReason; readonly message: string } | undefined {
@@ -158,14 +158,14 @@ function repairsOf(
   ];
 }
 
-function scaled({ width, height }: Frame, factor: number): Frame {
+function scaled({ width, height }: FrameSize, factor: number): FrameSize {
   if (factor === 1) return { width, height };
   const side = (length: number) => Math.max(1, Math.floor(length * factor));
   return { width: side(width), height: side(height) };
 }
 
 /** Returns the largest frame with the image's aspect ratio that the network accepts. */
-function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarget): Frame {
+function frameWithin({ width, height }: FrameSize, { edgeMax, pixelsMax }: ImageTarget): FrameSize {
   if (width === 0 || height === 0) return { width, height };
   const byEdge = (edgeMax ?? Infinity) / Math.max(width, height);
   const byPixels = Math.sqrt((pixelsMax ?? Infinity) / (width * height));
@@ -173,7 +173,7 @@ function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarg
 }
 
 /** Returns the frame of an image that is encoded again. It is as wide as the network shows it. */
-function madeFrame(frame: Frame, { madeWidth }: ImageTarget): Frame {
+function madeFrame(frame: FrameSize, { madeWidth }: ImageTarget): FrameSize {
   if (madeWidth === undefined || frame.width === 0) return frame;
   const width = Math.min(Math.max(frame.width, madeWidth.min), madeWidth.max);
   const height = Math.max(1, Math.round((frame.height * width) / frame.width));

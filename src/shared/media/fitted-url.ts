@@ -11,7 +11,7 @@ import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
-import { refused } from "./dialled.ts";
+import { mediaRefusal } from "./dialled.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
@@ -70,7 +70,7 @@ export function fittedUrl(
 ): string {
   const claims: FittedClaims = { url, owner, target, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
-  if (token.length > TOKEN_LENGTH_MAX) throw refused("address", `${url.length} characters`);
+  if (token.length > TOKEN_LENGTH_MAX) throw mediaRefusal("address", `${url.length} characters`);
   if (fitted !== undefined) keep(token, fitted);
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }
@@ -80,10 +80,10 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
   const text = token.length > TOKEN_LENGTH_MAX ? undefined : unseal(token, BOUND_TO, keys);
   const claims = text === undefined ? undefined : claimsShape().safeParse(JSON.parse(text)).data;
   if (claims === undefined)
-    throw notFound({ check: "seal", expected: "an address sealed with a key of DATA_KEYS" });
+    throw fileNotFound({ check: "seal", expected: "an address sealed with a key of DATA_KEYS" });
   if (claims.until > now.getTime()) return claims;
   const [expected, found] = [now, new Date(claims.until)].map((time) => time.toISOString());
-  throw notFound({ check: "expiry", expected: `after ${expected}`, found });
+  throw fileNotFound({ check: "expiry", expected: `after ${expected}`, found });
 }
 
 /** The caller has given up by then. */
@@ -101,7 +101,7 @@ export interface ServedImage extends Picture {
   readonly freshSeconds: number;
 }
 
-const notFound = (failedCheck?: FailedCheck) =>
+const fileNotFound = (failedCheck?: FailedCheck) =>
   new AppError("not_found", "There is no such file.", { failedCheck });
 
 /**
@@ -142,6 +142,6 @@ async function fit(
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     services.log.info("media not served", { code: error.code, reason: error.message });
-    throw error.code === "media_unreachable" ? serviceUnavailable() : notFound();
+    throw error.code === "media_unreachable" ? serviceUnavailable() : fileNotFound();
   }
 }

@@ -23,7 +23,7 @@ export function frameHead(message: unknown, length: number): Buffer {
 }
 
 /** One part of a frame that is being received. */
-class Part {
+class FramePart {
   readonly content: Buffer;
   #filled = 0;
 
@@ -47,9 +47,9 @@ class Part {
 /** Assembles frames from chunks. The sender is not trusted, so nothing beyond the limits is stored or parsed. */
 export class FrameReader {
   readonly #limits: FrameLimits;
-  #head = new Part(HEAD_BYTES);
-  #message: Part | undefined;
-  #bytes: Part | undefined;
+  #head = new FramePart(HEAD_BYTES);
+  #message: FramePart | undefined;
+  #bytes: FramePart | undefined;
 
   constructor(limits: FrameLimits) {
     this.#limits = limits;
@@ -82,14 +82,14 @@ export class FrameReader {
     const bytes = head.readUInt32BE(4);
     const { messageMax, bytesMax } = this.#limits;
     if (message > messageMax || bytes > bytesMax) throw new RangeError("a frame is too long");
-    this.#message = new Part(message);
-    this.#bytes = new Part(bytes);
+    this.#message = new FramePart(message);
+    this.#bytes = new FramePart(bytes);
   }
 
   #finished(): Frame | undefined {
     const [message, bytes] = [this.#message, this.#bytes];
     if (message?.isWhole !== true || bytes?.isWhole !== true) return undefined;
-    this.#head = new Part(HEAD_BYTES);
+    this.#head = new FramePart(HEAD_BYTES);
     this.#message = undefined;
     this.#bytes = undefined;
     const parsed: unknown = JSON.parse(message.content.toString("utf8"));

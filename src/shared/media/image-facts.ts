@@ -7,13 +7,13 @@ import type { PictureParts } from "./parts.ts";
 import { isSeparableType, pictureParts } from "./picture-parts.ts";
 import { statedColours } from "./stated-colours.ts";
 
-interface Frame {
+interface PixelSize {
   readonly width: number;
   readonly height: number;
 }
 
 /** Returns the visible frame of an image that the library can't read, or zeros when unknown. */
-function frameBySize(bytes: Uint8Array): Frame {
+function frameBySize(bytes: Uint8Array): PixelSize {
   try {
     const { width, height, orientation = UPRIGHT } = imageSize(bytes);
     return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
@@ -33,7 +33,7 @@ function orientationOf(contentType: string, metadata: Metadata | undefined): num
 const BRANDS_END = 64;
 
 /** Reports whether the metadata say more than how to show the pixels. */
-function tells({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
+function hasTellingMetadata({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
   const isLoud = exif !== undefined && !isSilentExif(exif);
   return isLoud || xmp !== undefined || iptc !== undefined;
 }
@@ -43,7 +43,12 @@ function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PicturePa
   const isMoving =
     contentType === AVIF && Buffer.from(bytes.subarray(0, BRANDS_END)).includes("avis");
   const hasExtras = !isMoving && (metadata?.pages ?? 1) > 1;
-  return { hasMetadata: tells(metadata), hasExtras, frames: isMoving ? 2 : 1, kept: null };
+  return {
+    hasMetadata: hasTellingMetadata(metadata),
+    hasExtras,
+    frames: isMoving ? 2 : 1,
+    kept: null,
+  };
 }
 
 /** An image as far as its bytes are known, with the metadata that the image library read, if it could. */
@@ -93,7 +98,11 @@ export function factsOfImage(image: KnownImage): ImageFacts {
   };
 }
 
-function frameOf(bytes: Uint8Array, orientation: number, metadata: Metadata | undefined): Frame {
+function frameOf(
+  bytes: Uint8Array,
+  orientation: number,
+  metadata: Metadata | undefined,
+): PixelSize {
   if (metadata === undefined) return frameBySize(bytes);
   const { width, height, pageHeight = height } = metadata;
   const isSideways = orientation >= FIRST_SIDEWAYS;

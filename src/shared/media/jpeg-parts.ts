@@ -17,7 +17,7 @@ const JFIF_BYTES = 16;
 const ADOBE_BYTES = 14;
 const EXIF = "Exif\0\0";
 
-interface Found {
+interface JpegContents {
   readonly kept: Uint8Array[];
   hasMetadata: boolean;
   hasExtras: boolean;
@@ -29,7 +29,7 @@ interface Segment {
 }
 
 /** Yields the segments after the first marker. A segment that begins a scan includes the scan. */
-export function* segmentsOf(jpeg: Buffer): Generator<Segment> {
+export function* jpegSegments(jpeg: Buffer): Generator<Segment> {
   let at = 2;
   while (jpeg[at] === 0xff && at + 1 < jpeg.length) {
     const marker = jpeg[at + 1] ?? 0;
@@ -59,7 +59,7 @@ const OTHER_FRAMES: readonly number[] = [0xc3, 0xc5, 0xc6, 0xc7, 0xcb, 0xcd, 0xc
  * be read, such as one without loss or of 12 bits. Undefined if its frame isn't among the bytes.
  */
 export function jpegCoding(jpeg: Buffer): "common" | "arithmetic" | "other" | undefined {
-  for (const { marker, bytes } of segmentsOf(jpeg)) {
+  for (const { marker, bytes } of jpegSegments(jpeg)) {
     const isArithmetic = ARITHMETIC_FRAMES.includes(marker);
     const isRead = isArithmetic || COMMON_FRAMES.includes(marker);
     if (OTHER_FRAMES.includes(marker) || (isRead && bytes[4] !== 8)) return "other";
@@ -70,9 +70,9 @@ export function jpegCoding(jpeg: Buffer): "common" | "arithmetic" | "other" | un
 
 /** Keeps a JPEG's frames, tables, scans, colour profile and orientation. */
 export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureParts {
-  const found: Found = { kept: [], hasMetadata: false, hasExtras: false };
+  const found: JpegContents = { kept: [], hasMetadata: false, hasExtras: false };
   let isEnded = false;
-  for (const { marker, bytes } of segmentsOf(jpeg)) {
+  for (const { marker, bytes } of jpegSegments(jpeg)) {
     isEnded = marker === END;
     if (!isEnded) takeSegment(found, marker, bytes);
     // These are bytes after the end of the image.
@@ -110,7 +110,7 @@ const NEEDED: readonly (readonly [marker: number, name: string, length: number])
   [ADOBE, "Adobe", ADOBE_BYTES],
 ];
 
-function takeSegment(found: Found, marker: number, segment: Buffer): void {
+function takeSegment(found: JpegContents, marker: number, segment: Buffer): void {
   const [, , needed = 0] =
     NEEDED.find(
       ([known, name]) => marker === known && segment.toString("latin1", 4).startsWith(name),
@@ -125,7 +125,7 @@ function takeSegment(found: Found, marker: number, segment: Buffer): void {
 }
 
 /** Keeps the known fields of a segment, without the thumbnail that may follow. */
-function takeFixed(found: Found, segment: Buffer, length: number): void {
+function takeFixed(found: JpegContents, segment: Buffer, length: number): void {
   if (segment.length === length + 2) {
     found.kept.push(segment);
     return;

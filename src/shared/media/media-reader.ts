@@ -4,9 +4,9 @@ import {
   type MediaFacts,
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
-import type { Page, ReadPage } from "../networks/contract/page-card.ts";
+import type { WebPage, ReadPage } from "../networks/contract/page-card.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
-import { refused } from "./dialled.ts";
+import { mediaRefusal } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
@@ -41,7 +41,7 @@ export interface MediaReader {
   /** Makes a whole image fit. @throws MediaFailure */
   fit(owner: string, image: WholeImage, target: ImageTarget): Promise<FittedImage>;
   /** Reads what a web page says of itself. @throws MediaFailure */
-  page(owner: string, page: Page): Promise<ReadPage>;
+  page(owner: string, page: WebPage): Promise<ReadPage>;
 }
 
 export interface WholeImage extends Pick<MediaFacts, "contentType" | "width" | "height"> {
@@ -131,7 +131,7 @@ const processes = new ReadingProcesses();
 
 const busy = () => unreachable("busy");
 
-async function read(
+async function readInSlot(
   slots: FairLimit,
   { owner, weight }: { readonly owner: string; readonly weight: number },
   ask: () => Promise<Reading>,
@@ -142,14 +142,14 @@ async function read(
     case "unavailable":
       throw busy();
     case "stopped":
-      throw refused(reading.reason, `its reading was stopped: ${reading.reason}`);
+      throw mediaRefusal(reading.reason, `its reading was stopped: ${reading.reason}`);
     case "died":
       if (!reading.hasBegun) throw busy();
-      throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
+      throw mediaRefusal("crash", `its reading ended: ${reading.signal ?? "exit"}`);
     case "answered":
   }
   const { answer, bytes, usedMs } = reading;
-  if (answer.kind === "refused") throw refused(answer.reason, answer.message);
+  if (answer.kind === "refused") throw mediaRefusal(answer.reason, answer.message);
   return { answer, bytes, usedMs };
 }
 
@@ -163,11 +163,11 @@ export function createMediaReader(limits: {
   return {
     async facts(owner, { contentType, size }, { pieces, usedMs: before, isThorough = false }) {
       const cpuMs = limits.facts.cpuMs - before;
-      if (cpuMs <= 0) throw refused("time", "its readings were stopped: time");
+      if (cpuMs <= 0) throw mediaRefusal("time", "its readings were stopped: time");
       const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
       const input = pieces.map(({ bytes }) => bytes);
       const job: FileJob = { kind: "facts", contentType, size, pieces: parts, isThorough };
-      const { answer, usedMs } = await read(factsLimit, { owner, weight: LIGHT }, () =>
+      const { answer, usedMs } = await readInSlot(factsLimit, { owner, weight: LIGHT }, () =>
         processes.run(job, input, { ...limits.facts, cpuMs }),
       );
       if (answer.kind === "missing") return { ...answer, usedMs };
@@ -179,10 +179,10 @@ export function createMediaReader(limits: {
     async fit(owner, image, target) {
       const { bytes } = image;
       const job: FileJob = { kind: "fit", target };
-      const weight = weightOf(image);
+      const weight = pixelWeight(image);
       // By the size that the server stated. An image that is heavier must not use the memory of others.
       const residentBytes = weight === LIGHT ? LIGHT_RESIDENT_BYTES : limits.fit.residentBytes;
-      const { answer, bytes: made } = await read(fitLimit, { owner, weight }, () =>
+      const { answer, bytes: made } = await readInSlot(fitLimit, { owner, weight }, () =>
         processes.run(job, [bytes], { ...limits.fit, residentBytes }),
       );
       if (answer.kind !== "fitted") throw unexpected(answer);
@@ -192,7 +192,7 @@ export function createMediaReader(limits: {
 
     async page(owner, { url, contentType, body }) {
       const job: FileJob = { kind: "page", url, contentType };
-      const { answer } = await read(factsLimit, { owner, weight: LIGHT }, () =>
+      const { answer } = await readInSlot(factsLimit, { owner, weight: LIGHT }, () =>
         processes.run(job, [body], limits.facts),
       );
       if (answer.kind !== "page") throw unexpected(answer);
@@ -208,7 +208,7 @@ export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIM
 /** For files that don't belong to a customer. */
 export const READ_BY_NOBODY: ReadBy = { reader: mediaReader, owner: "" };
 
-function weightOf({ contentType, width, height }: WholeImage): number {
+function pixelWeight({ contentType, width, height }: WholeImage): number {
   const pixels = width === null || height === null ? Infinity : width * height;
   if (contentType === HUNGRY_TYPE) return pixels <= HUNGRY_PIXELS_MAX ? HEAVY : HUNGRIEST;
   return pixels <= LIGHT_PIXELS_MAX ? LIGHT : HEAVY;

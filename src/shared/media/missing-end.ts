@@ -1,4 +1,4 @@
-import { segmentsOf } from "./jpeg-parts.ts";
+import { jpegSegments } from "./jpeg-parts.ts";
 import { PNG_END, PNG_START, pngChunks } from "./chunk-parts.ts";
 
 const JPEG_END = 0xd9;
@@ -14,7 +14,7 @@ const COEFFICIENTS = 64;
 function hasAllScans(jpeg: Buffer): boolean {
   /** By component: the number of low bits that are still missing, for each coefficient. */
   const missing = new Map<number, number[]>();
-  for (const { marker, bytes } of segmentsOf(jpeg)) {
+  for (const { marker, bytes } of jpegSegments(jpeg)) {
     if (marker >= 0xc0 && marker <= 0xcf && !JPEG_TABLES.has(marker))
       for (let index = 0; index < (bytes[9] ?? 0); index += 1)
         missing.set(
@@ -34,7 +34,7 @@ function hasAllScans(jpeg: Buffer): boolean {
 
 function withJpegEnd(jpeg: Buffer): Buffer | undefined {
   let last = 0;
-  for (const { marker } of segmentsOf(jpeg)) last = marker;
+  for (const { marker } of jpegSegments(jpeg)) last = marker;
   if (last !== JPEG_SCAN || !hasAllScans(jpeg)) return undefined;
   // The first byte of the marker may be there.
   const isHalf = jpeg.at(-1) === 0xff;

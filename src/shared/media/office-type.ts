@@ -92,7 +92,7 @@ function sectorsOf(file: {
 
 /** Returns the streams of the document itself, not of those embedded in it: names, and the sectors where they begin. */
 async function streamsIn(head: Buffer, sectors: Sectors): Promise<ReadonlyMap<string, number>> {
-  const entries: Entry[] = [];
+  const entries: ZipEntry[] = [];
   let index = head.readUInt32LE(DIRECTORY_AT);
   let table: { readonly at: number; readonly sector: Buffer } = { at: -1, sector: head };
   for (let count = 0; count < SECTORS_MAX && index < END_OF_CHAIN; count += 1) {
@@ -113,7 +113,7 @@ async function streamsIn(head: Buffer, sectors: Sectors): Promise<ReadonlyMap<st
   return found;
 }
 
-interface Entry {
+interface ZipEntry {
   readonly name: string;
   readonly type: number;
   readonly left: number;
@@ -122,7 +122,7 @@ interface Entry {
   readonly start: number;
 }
 
-function entriesOf(sector: Buffer): Entry[] {
+function entriesOf(sector: Buffer): ZipEntry[] {
   return Array.from({ length: Math.floor(sector.length / ENTRY_BYTES) }, (_none, index) => {
     const entry = sector.subarray(index * ENTRY_BYTES);
     const length = Math.min(entry.readUInt16LE(64), 64);
@@ -138,7 +138,7 @@ function entriesOf(sector: Buffer): Entry[] {
 }
 
 /** Yields the entries of one folder, which are a tree (MS-CFB, 2.6.4). */
-function* siblingsFrom(entries: readonly Entry[], first = -1): Generator<Entry> {
+function* siblingsFrom(entries: readonly ZipEntry[], first = -1): Generator<ZipEntry> {
   const [waiting, seen] = [[first], new Set<number>()];
   for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
     const entry = entries[index];

@@ -6,15 +6,15 @@ import { badStatus, unreachable } from "../networks/contract/unreachable.ts";
 import { codingsOf } from "../runtime/content-coding.ts";
 import {
   type Dialler,
-  type Part,
+  type ByteRange,
   type RemoteFile,
   isWholeFile,
-  markOf,
+  changeMark,
   mediaRequest,
   openResponse,
   partOf,
-  refused,
-  tooLarge,
+  mediaRefusal,
+  tooLargeFile,
   versionOf,
 } from "./dialled.ts";
 import {
@@ -50,7 +50,7 @@ export const SAMPLE_BYTES = 131_072;
 /** Maximum size of a file that is held in memory because its server states no size. */
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
-interface Opened {
+interface OpenedFile {
   readonly sample: Uint8Array;
   readonly bytes: RemoteBytes;
   /** Whether any part can be read without what comes before it. */
@@ -85,7 +85,7 @@ export async function openMedia(
   { readBy = READ_BY_NOBODY, isThorough = false, leftMs, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
-  const opened = await open(dialler, url, { ...limits, owner: readBy.owner });
+  const opened = await openFile(dialler, url, { ...limits, owner: readBy.owner });
   const { sample, answer } = opened;
   // Offsets in a PDF count from its header (ISO 32000-2, 7.5.2), so what precedes it isn't part of the document.
   const bytes = withoutStart(
@@ -94,10 +94,10 @@ export async function openMedia(
   );
   const { size } = bytes;
   try {
-    if (size > bytesMax) throw tooLarge(bytesMax);
+    if (size > bytesMax) throw tooLargeFile(bytesMax);
     if (size === 0) throw unreachable("empty");
     const old = await oldOfficeIn({ sample, bytes });
-    const contentType = old?.type ?? (await typeOf({ sample, bytes, answer }));
+    const contentType = old?.type ?? (await detectedType({ sample, bytes, answer }));
     const file = { contentType, size };
     const name = fileNameOf(answer.headers["content-disposition"]);
     const facts = await readFacts(readBy, { file, bytes, sample, isThorough, leftMs });
@@ -123,22 +123,26 @@ export async function openMedia(
  * Tells the type of an opened file by its bytes, also by those that are far from the beginning.
  * @throws MediaFailure for a web page instead of the file, and for a body that can't be decoded
  */
-async function typeOf({ sample, bytes, answer }: Omit<Opened, "isRanged">): Promise<string> {
+async function detectedType({
+  sample,
+  bytes,
+  answer,
+}: Omit<OpenedFile, "isRanged">): Promise<string> {
   const type = contentTypeOf(sample);
   const read = (first: number, last: number) => bytes.read(first, last);
   if (type === TIFF) return (await tiffContent(sample, bytes.size, read)).rawType ?? type;
-  if (type === WEB_PAGE) throw refused("webPage", "the file is a web page");
+  if (type === WEB_PAGE) throw mediaRefusal("webPage", "the file is a web page");
   if (type !== UNKNOWN_TYPE) return type;
   refuseCoded(answer);
   if (isStatedPage(answer) && !sample.subarray(0, TEXT_BYTES).includes(0))
-    throw refused("webPage", "its server says that the file is a web page");
+    throw mediaRefusal("webPage", "its server says that the file is a web page");
   return type;
 }
 
 function oldOfficeIn({
   sample,
   bytes,
-}: Pick<Opened, "sample" | "bytes">): Promise<OldOffice | undefined> {
+}: Pick<OpenedFile, "sample" | "bytes">): Promise<OldOffice | undefined> {
   const read: ReadRange = (first, last) => bytes.read(first, last);
   return isOldOffice(sample) ? oldOffice(sample, bytes.size, read) : Promise.resolve(undefined);
 }
@@ -152,7 +156,7 @@ type DocumentFacts = Pick<MediaFile, "needsPassword" | "pages">;
 /** Reads what may speak against a document: that it needs a password, or has too many pages. */
 async function documentFacts(
   contentType: string,
-  { bytes, isRanged }: Pick<Opened, "bytes" | "isRanged">,
+  { bytes, isRanged }: Pick<OpenedFile, "bytes" | "isRanged">,
   { old, owner }: { readonly old: OldOffice | undefined; readonly owner: string },
 ): Promise<DocumentFacts> {
   if (old !== undefined) return old.needsPassword ? { needsPassword: true } : {};
@@ -205,7 +209,7 @@ interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough" | "leftMs
  * Requests a file's beginning. If the answer is unusable (a part of a compressed file, another part, several parts, or
  * a part of a file of unknown size), the whole file is requested.
  */
-async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise<Opened> {
+async function openFile(dialler: Dialler, url: string, limits: OwnedLimits): Promise<OpenedFile> {
   const range = `bytes=0-${SAMPLE_BYTES - 1}`;
   const called = { dialler, cookies: new RedirectCookies() };
   const { url: address, answer } = await openResponse(called, mediaRequest(url, { range }));
@@ -218,10 +222,10 @@ async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise
   return streamed({ ...called, url: whole.url }, whole.answer, limits);
 }
 
-type Beginning = Part & { readonly size: number };
+type FirstPart = ByteRange & { readonly size: number };
 
 /** Returns the part of the file in an answer, or undefined when reading can't continue from there. */
-function beginningOf(answer: OpenedResponse): Beginning | undefined {
+function beginningOf(answer: OpenedResponse): FirstPart | undefined {
   const part = answer.status === 206 && !isCoded(answer) ? partOf(answer) : undefined;
   const { first, last, size } = part ?? {};
   if (first !== 0 || last === undefined || size === undefined || last >= size) return undefined;
@@ -234,12 +238,12 @@ const isCoded = ({ headers }: OpenedResponse) =>
 async function ranged(
   file: RemoteFile,
   answer: OpenedResponse,
-  { last, size }: Beginning,
-): Promise<Opened> {
+  { last, size }: FirstPart,
+): Promise<OpenedFile> {
   const length = Math.min(last + 1, SAMPLE_BYTES);
   const { bytes: sample } = await takeUpTo(answer, length);
   if (sample.length < length) throw unreachable("connection_lost");
-  const known = { size, version: versionOf(answer), mark: markOf(answer) };
+  const known = { size, version: versionOf(answer), mark: changeMark(answer) };
   const bytes = new RangedBytes(file, { ...known, sample });
   const wanted = Math.min(size, SAMPLE_BYTES);
   if (length === wanted) return { sample, bytes, answer, isRanged: true };
@@ -257,7 +261,7 @@ async function streamed(
   file: RemoteFile,
   answer: OpenedResponse,
   { bytesMax, owner }: OwnedLimits,
-): Promise<Opened> {
+): Promise<OpenedFile> {
   if (!isWholeFile(answer)) {
     answer.cancel();
     const { status } = answer;
@@ -269,18 +273,22 @@ async function streamed(
   const size = Number(length);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  const known = { size, version: versionOf(answer), mark: markOf(answer), sample };
+  const known = { size, version: versionOf(answer), mark: changeMark(answer), sample };
   return { sample, bytes: new StreamedBytes(file, known), answer, isRanged: false };
 }
 
-async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory): Promise<Opened> {
+async function held(
+  answer: OpenedResponse,
+  bytesMax: number,
+  memory: HeldMemory,
+): Promise<OpenedFile> {
   const limit = Math.min(bytesMax, HELD_BYTES_MAX);
   try {
     const { bytes, isWhole } = await takeUpTo(answer, limit, memory);
     if (isWhole)
       return { sample: bytes, bytes: new HeldBytes(bytes, memory), answer, isRanged: true };
     const value = HELD_BYTES_MAX / 1024 / 1024;
-    throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLarge(limit);
+    throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLargeFile(limit);
   } catch (error) {
     memory.release();
     throw error;

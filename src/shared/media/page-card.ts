@@ -1,7 +1,7 @@
 import { Parser } from "htmlparser2";
 import iconv from "iconv-lite";
 import {
-  type Page,
+  type WebPage,
   type PageCard,
   type ReadPage,
   shownCard,
@@ -23,7 +23,7 @@ const IMAGES = [
  * Reads a page's card, from its Open Graph or Twitter tags or from plain HTML. A page of two megabytes can take seconds
  * of a core, so this runs in a process that can be stopped.
  */
-export function readPageCard({ url, contentType, body }: Page): ReadPage {
+export function readPageCard({ url, contentType, body }: WebPage): ReadPage {
   const head = readHead(body, contentType);
   const base = baseOf(head, url);
   const next = head.refresh === undefined ? undefined : webUrl(head.refresh, base);
@@ -127,8 +127,9 @@ function takeMeta(head: PageHead, attributes: Attributes): void {
   const text = content.trim();
   // An encoding that does not exist hides none that does.
   head.charset ??=
-    encodingOf(attributes["charset"]) ?? encodingOf(contentOf(attributes, "content-type", CHARSET));
-  head.refresh ??= contentOf(attributes, "refresh", REFRESH);
+    encodingOf(attributes["charset"]) ??
+    encodingOf(httpEquivContent(attributes, "content-type", CHARSET));
+  head.refresh ??= httpEquivContent(attributes, "refresh", REFRESH);
   for (const each of [name, ...property.split(/\s+/)]) {
     const key = each.trim().toLowerCase();
     if (key === "" || text === "") continue;
@@ -142,7 +143,7 @@ const CHARSET = /charset\s*=\s*["']?([^\s"';]+)/i;
 const REFRESH = /^\s*[01](?:\.\d*)?\s*[;,]\s*url\s*=\s*["']?([^"']+)/i;
 
 /** Returns what a tag says instead of a header of this name. */
-function contentOf(
+function httpEquivContent(
   { "http-equiv": name = "", content = "" }: Attributes,
   header: string,
   pattern: RegExp,
@@ -202,7 +203,7 @@ function isUtf8(bytes: Uint8Array): boolean {
  */
 const FULLER: Readonly<Record<string, string>> = { "euc-kr": "cp949", big5: "big5hkscs" };
 
-function decoded(bytes: Uint8Array, encoding: string): string {
+function decodedText(bytes: Uint8Array, encoding: string): string {
   const fuller = FULLER[encoding];
   return fuller === undefined
     ? new TextDecoder(encoding).decode(bytes)
@@ -220,6 +221,6 @@ function readHead(bytes: Uint8Array, contentType: string): PageHead {
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
   // In titles and attributes, the standard replaces null characters, at which some programs end a text.
-  const html = decoded(bytes, encoding).replaceAll("\0", "\ufffd");
+  const html = decodedText(bytes, encoding).replaceAll("\0", "\ufffd");
   return readHtml(html);
 }

@@ -15,10 +15,10 @@ const READS_MAX = 23;
 const OBJECTS_MAX = 200_000;
 
 /** Where an object is: at an offset of the file, or within a stream of objects. */
-type Place = { readonly at: number } | { readonly stream: number };
+type ObjectPlace = { readonly at: number } | { readonly stream: number };
 
 interface Section {
-  readonly places: ReadonlyMap<number, Place>;
+  readonly places: ReadonlyMap<number, ObjectPlace>;
   /** The dictionary that says which object is the root, and where the section before this one is. */
   readonly trailer: string;
 }
@@ -75,7 +75,7 @@ async function countPages(
   lastSection: number | undefined,
   readText: ReadText,
 ): Promise<number | undefined> {
-  const places = new Map<number, Place>();
+  const places = new Map<number, ObjectPlace>();
   let [root, isEncrypted]: [number | undefined, boolean] = [undefined, false];
   let next = lastSection;
   for (let count = 0; count < SECTIONS_MAX && next !== undefined; count += 1) {
@@ -95,7 +95,7 @@ async function countPages(
   return numberIn(await objectText(list, objects), "/Count");
 }
 
-function addNew(places: Map<number, Place>, section: Section): void {
+function addNew(places: Map<number, ObjectPlace>, section: Section): void {
   for (const [number, place] of section.places) if (!places.has(number)) places.set(number, place);
   if (places.size > OBJECTS_MAX) throw new Unreadable("too many objects");
 }
@@ -143,7 +143,7 @@ const SUBSECTION = /\s{0,9}(\d{1,9})\s{1,9}(\d{1,9})\s/y;
 /** Reads a cross-reference table (7.5.4). */
 async function tableIn(chunk: Text): Promise<Section> {
   const text = await chunk.until("startxref");
-  const places = new Map<number, Place>();
+  const places = new Map<number, ObjectPlace>();
   let at = text.indexOf("xref") + "xref".length;
   for (;;) {
     SUBSECTION.lastIndex = at;
@@ -173,7 +173,7 @@ async function streamIn(chunk: Text): Promise<Section> {
   if (bytes.length / rowBytes > OBJECTS_MAX) throw new Unreadable("too many objects");
   const [typeBytes = 0, secondBytes = 0] = widths;
   const ranges = numbersIn(dictionary, "/Index");
-  const places = new Map<number, Place>();
+  const places = new Map<number, ObjectPlace>();
   let at = 0;
   const field = (length: number) => {
     let value = 0;
@@ -252,7 +252,7 @@ function predicted(filter: number, left: number, above: number, before: number):
 }
 
 interface Objects {
-  readonly places: ReadonlyMap<number, Place>;
+  readonly places: ReadonlyMap<number, ObjectPlace>;
   readonly readText: ReadText;
   /** Then streams can't be read, except those of the table. Dictionaries outside of them can. */
   readonly isEncrypted: boolean;

@@ -118,7 +118,7 @@ function opensWithoutPassword(encryption: Encryption): boolean {
     const hash = revision === 5 ? digest("sha256", salt) : strongHash(salt);
     return hash.equals(user.subarray(0, 32));
   }
-  const key = keyOf(encryption);
+  const key = encryptionKey(encryption);
   if (revision === 2) return rc4(key, PADDING).equals(user.subarray(0, 32));
   let check = digest("md5", PADDING, id);
   for (let round = 0; round < 20; round += 1)
@@ -136,7 +136,7 @@ function digest(name: string, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 /** Makes the key of the empty password (ISO 32000-1, algorithm 2). */
-function keyOf(encryption: Encryption): Uint8Array {
+function encryptionKey(encryption: Encryption): Uint8Array {
   const { revision, keyBytes, owner, permissions, hasPlainMetadata, id } = encryption;
   const flags = Buffer.alloc(4);
   flags.writeInt32LE(permissions | 0);

@@ -10,7 +10,7 @@ import type { ReadBy } from "./media-reader.ts";
 import { openMedia } from "./open-media.ts";
 import {
   pictureError,
-  refusalOf,
+  refusalReason,
   refusalError,
   repairWarning,
 } from "../networks/contract/media-check.ts";
@@ -58,7 +58,7 @@ export async function probeMedia(
   }
 }
 
-export interface CheckedMedia {
+export interface ProbedMedia {
   readonly probe: MediaProbe;
   readonly field: string;
   readonly mediaIndex: number;
@@ -72,12 +72,12 @@ function isVideoAlike({ frames, contentType }: ImageFacts, { moving }: MediaTarg
 export function checkPicture(
   name: string,
   image: ImageTarget,
-  { probe, field }: Omit<CheckedMedia, "mediaIndex">,
+  { probe, field }: Omit<ProbedMedia, "mediaIndex">,
 ): readonly Problem[] {
   const place = { field, mediaIndex: null };
   const plan = probe.image === null ? undefined : planFit(probe.image, image);
   const reason =
-    refusalOf(probe, { image }) ?? (plan?.kind === "refused" ? plan.reason : undefined);
+    refusalReason(probe, { image }) ?? (plan?.kind === "refused" ? plan.reason : undefined);
   if (reason !== undefined) return [pictureError(name, reason, place)];
   const repairs = plan?.kind === "repair" ? plan.repairs : [];
   return repairs.map((repair) => repairWarning(name, repair, place));
@@ -87,11 +87,11 @@ export function checkPicture(
 export function checkMediaFile(
   network: Pick<Network, "name" | "rules">,
   targets: MediaTargets,
-  { probe, field, mediaIndex }: CheckedMedia,
+  { probe, field, mediaIndex }: ProbedMedia,
 ): readonly Problem[] {
   const place = { field, mediaIndex };
   const refused = (reason: MediaReason) => [refusalError(network, reason, place)];
-  const reason = refusalOf(probe, targets);
+  const reason = refusalReason(probe, targets);
   if (reason !== undefined) return refused(reason);
   if (probe.image === null || isVideoAlike(probe.image, targets)) return [];
   const plan = planFit(probe.image, targets.image);

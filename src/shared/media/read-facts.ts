@@ -38,7 +38,7 @@ class KnownPieces {
     for (const next of [...this.#pieces, piece].toSorted((one, two) => one.start - two.start)) {
       const last = joined.at(-1);
       if (last === undefined || endOf(last) < next.start) joined.push(next);
-      else if (endOf(next) > endOf(last)) joined.splice(-1, 1, join(last, next));
+      else if (endOf(next) > endOf(last)) joined.splice(-1, 1, joinPieces(last, next));
     }
     this.#pieces = joined;
   }
@@ -46,7 +46,7 @@ class KnownPieces {
 
 const endOf = ({ start, bytes }: Piece) => start + bytes.length;
 
-function join(left: Piece, right: Piece): Piece {
+function joinPieces(left: Piece, right: Piece): Piece {
   const beyond = right.bytes.subarray(endOf(left) - right.start);
   return { start: left.start, bytes: Buffer.concat([left.bytes, beyond]) };
 }
@@ -71,7 +71,7 @@ const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(conten
 /** Time limit for reading a whole image. After that, its first bytes have to be enough. */
 const WHOLE_MS_MAX = 5_000;
 
-export interface Sampled {
+export interface SampledFile {
   readonly file: File;
   readonly bytes: Pick<RemoteBytes, "size" | "read" | "chunks">;
   /** The file's first bytes. */
@@ -87,7 +87,7 @@ export interface Sampled {
  * server.
  * @throws MediaFailure
  */
-export async function readFacts(readBy: ReadBy, sampled: Sampled): Promise<FileFacts> {
+export async function readFacts(readBy: ReadBy, sampled: SampledFile): Promise<FileFacts> {
   const { contentType } = sampled.file;
   if (!isParsed(contentType)) return UNKNOWN;
   const memory = new HeldMemory(readBy.owner);
@@ -101,9 +101,9 @@ export async function readFacts(readBy: ReadBy, sampled: Sampled): Promise<FileF
 }
 
 /** Reads the bytes in memory. @throws MediaFailure when that takes too long, which isn't the server's fault */
-async function read(
+async function readBytes(
   { reader, owner }: ReadBy,
-  { file, leftMs }: Sampled,
+  { file, leftMs }: SampledFile,
   soFar: FileSoFar,
 ): Promise<FactsAnswer> {
   const reading = reader.facts(owner, file, soFar);
@@ -115,7 +115,7 @@ async function read(
 
 async function readVideoFacts(
   readBy: ReadBy,
-  sampled: Sampled,
+  sampled: SampledFile,
   memory: HeldMemory,
 ): Promise<FileFacts> {
   const { file, bytes, sample } = sampled;
@@ -123,7 +123,7 @@ async function readVideoFacts(
   known.add({ start: 0, bytes: sample });
   let [usedMs, fetchMs] = [0, FETCH_MS_MAX];
   for (let reading = 0; reading < READINGS_MAX; reading += 1) {
-    const answer = await read(readBy, sampled, { pieces: known.pieces, usedMs });
+    const answer = await readBytes(readBy, sampled, { pieces: known.pieces, usedMs });
     usedMs += answer.usedMs;
     if (answer.kind === "facts") return answer.facts;
     const { start, end } = known.toFetch(answer.start, answer.end, file.size);
@@ -140,25 +140,25 @@ async function readVideoFacts(
 
 async function readImageFacts(
   readBy: ReadBy,
-  sampled: Sampled,
+  sampled: SampledFile,
   memory: HeldMemory,
 ): Promise<FileFacts> {
   const { file, sample } = sampled;
   // Whether a GIF is animated decides what is done with it, and may not show before its second frame.
   const isThorough = sampled.isThorough === true || file.contentType === "image/gif";
   const soFar = { pieces: [{ start: 0, bytes: sample }], usedMs: 0 };
-  const first = await read(readBy, sampled, { ...soFar, isThorough });
+  const first = await readBytes(readBy, sampled, { ...soFar, isThorough });
   if (first.kind === "facts") return first.facts;
   const { usedMs } = first;
   const whole = await readWhole(sampled, memory);
   const pieces = whole === undefined ? soFar.pieces : [{ start: 0, bytes: whole }];
-  const answer = await read(readBy, sampled, { pieces, usedMs });
+  const answer = await readBytes(readBy, sampled, { pieces, usedMs });
   return answer.kind === "facts" ? answer.facts : UNKNOWN;
 }
 
 /** Reads the whole image, or undefined when that takes too much time or memory. @throws MediaFailure if it changes */
 async function readWhole(
-  { file, bytes }: Sampled,
+  { file, bytes }: SampledFile,
   memory: HeldMemory,
 ): Promise<Uint8Array | undefined> {
   try {

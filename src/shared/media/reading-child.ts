@@ -26,10 +26,10 @@ function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | 
 const valid = (value: number | null | undefined) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 
-const loadLibrary = () => import("mediabunny");
+const loadMediabunny = () => import("mediabunny");
 
 export function loadVideoLibrary(): Promise<unknown> {
-  return loadLibrary();
+  return loadMediabunny();
 }
 
 const loadPages = () => import("./page-card.ts");
@@ -64,7 +64,7 @@ export async function videoFacts(
   { contentType, size }: Pick<MediaFacts, "contentType" | "size">,
   pieces: readonly Piece[],
 ): Promise<FileAnswer> {
-  const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await loadLibrary();
+  const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await loadMediabunny();
   let missing: Range | undefined;
   let reads = 0;
   const head = contentType === "video/quicktime" ? missingHead(pieces) : NO_HEAD;
@@ -142,7 +142,7 @@ export async function factsOf(job: FactsJob, pieces: readonly Piece[]): Promise<
 
 /** The program of a reading process, and an entry of the build. Nothing else runs here, so it may block. */
 
-interface Answer {
+interface ReadingAnswer {
   readonly answer: FileAnswer;
   readonly bytes?: Uint8Array | undefined;
 }
@@ -176,7 +176,7 @@ async function loadFor(job: FileJob): Promise<void> {
   send(BEGUN);
 }
 
-async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
+async function workOn(job: FileJob, input: Buffer): Promise<ReadingAnswer> {
   if (job.kind === "facts") return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
   if (job.kind === "page") {
     const { readPageCard } = await loadPages();
@@ -196,17 +196,17 @@ async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
 }
 
 /** Turns an error into a refusal of the file, because the readers have no other input. */
-function refusalOf(error: unknown): Answer {
+function readingRefusal(error: unknown): ReadingAnswer {
   const refusal = error instanceof MediaFailure ? error : undefined;
   const message = (refusal?.message ?? "the file can't be read").slice(0, 500);
   return { answer: { kind: "refused", reason: refusal?.reason ?? "damaged", message } };
 }
 
-async function answer({ message, bytes: input }: Frame): Promise<void> {
+async function answerJob({ message, bytes: input }: Frame): Promise<void> {
   // Safe: the parent sends nothing else.
   const job = message as FileJob;
   await loadFor(job);
-  const { answer: answered, bytes } = await workOn(job, input).catch(refusalOf);
+  const { answer: answered, bytes } = await workOn(job, input).catch(readingRefusal);
   send(answered, bytes);
 }
 
@@ -217,6 +217,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 process.on("unhandledRejection", () => undefined);
 process.stdout.on("error", () => undefined);
 process.stdin.on("data", (chunk: Buffer) => {
-  for (const frame of jobs.push(chunk)) void answer(frame);
+  for (const frame of jobs.push(chunk)) void answerJob(frame);
 });
 process.stdin.on("close", () => process.kill(process.pid, "SIGKILL"));

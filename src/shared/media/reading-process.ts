@@ -77,7 +77,7 @@ const SHELL = "/bin/sh";
 const FIRST_TO_GO = "echo 1000 2>/dev/null >/proc/self/oom_score_adj";
 const ANSWER_MAX = { messageMax: 64 * 1024, bytesMax: IMAGE_SOURCE_BYTES_MAX };
 
-function open(): ChildProcess {
+function spawnReader(): ChildProcess {
   const reader = fileURLToPath(programFile(import.meta.url, "reading-child"));
   const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, reader];
   const limited = `${FIRST_TO_GO}; ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
@@ -90,7 +90,7 @@ function open(): ChildProcess {
   return child;
 }
 
-interface Work {
+interface ReadingWork {
   readonly limits: ReadingLimits;
   readonly startedAt: number;
   /** CPU time before the job began, which the file did not cause. */
@@ -104,10 +104,10 @@ interface Work {
  * it exceeds a job's limits, and it ends with its parent.
  */
 export class ReadingProcess {
-  readonly #child = open();
+  readonly #child = spawnReader();
   readonly #stdin: Writable;
   readonly #frames = new FrameReader(ANSWER_MAX);
-  #work: Work | undefined;
+  #work: ReadingWork | undefined;
   #stopped: "memory" | "time" | "late" | undefined;
   #isUsable = true;
   #last: ProcessUsage | undefined;
@@ -235,7 +235,7 @@ export class ReadingProcess {
     work.end({ kind: "answered", answer, bytes: stated === null ? null : bytes, usedMs });
   }
 
-  #usedBy({ usedBefore, startedAt }: Work): number {
+  #usedBy({ usedBefore, startedAt }: ReadingWork): number {
     const usage = this.#usage();
     return usage === undefined ? performance.now() - startedAt : usage.cpuMs - usedBefore;
   }

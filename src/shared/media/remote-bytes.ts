@@ -4,7 +4,7 @@ import { HttpFailure, type HttpResponse } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import {
   isWholeFile,
-  markOf,
+  changeMark,
   mediaRequest,
   openResponse,
   partOf,
@@ -27,7 +27,7 @@ const PARTS_MAX = 32;
 /** Time limit for a whole file from a server without ranges. The client has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
-interface Known {
+interface KnownFile {
   readonly size: number;
   readonly version: string | null;
   /** A value that changes with the file, or null when the server has none. */
@@ -112,9 +112,9 @@ abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
   readonly version: string | null;
   protected readonly file: RemoteFile;
-  protected readonly known: Known;
+  protected readonly known: KnownFile;
 
-  constructor(file: RemoteFile, known: Known) {
+  constructor(file: RemoteFile, known: KnownFile) {
     this.file = file;
     this.size = known.size;
     this.version = known.version;
@@ -205,7 +205,7 @@ export class RangedBytes extends DistantBytes {
    */
   #isOther(answer: HttpResponse): boolean {
     const { size } = this;
-    const mark = markOf(answer);
+    const mark = changeMark(answer);
     if (answer.status === 416)
       return answer.headers["content-range"]?.replace(/\s/g, "").endsWith(`*/${size}`) !== true;
     if (answer.status === 206)
@@ -251,7 +251,7 @@ export class StreamedBytes extends DistantBytes {
     const bytes = Buffer.alloc(last - first + 1);
     let filled = 0;
     while (filled < bytes.length) {
-      const chunk = await next(cursor);
+      const chunk = await nextChunk(cursor);
       const taken = chunk.subarray(0, bytes.length - filled);
       bytes.set(taken, filled);
       filled += taken.length;
@@ -285,7 +285,7 @@ export class StreamedBytes extends DistantBytes {
     }
     const cursor = this.#cursor;
     while (cursor.at < first) {
-      const chunk = await next(cursor);
+      const chunk = await nextChunk(cursor);
       const skipped = Math.min(chunk.length, first - cursor.at);
       cursor.at += skipped;
       cursor.rest = chunk.subarray(skipped);
@@ -298,7 +298,7 @@ export class StreamedBytes extends DistantBytes {
     const { answer } = await openResponse(this.file, request);
     const isWhole = isWholeFile(answer);
     const length = Number(answer.headers["content-length"]);
-    const isSame = length === this.size && markOf(answer) === this.known.mark;
+    const isSame = length === this.size && changeMark(answer) === this.known.mark;
     if (isWhole && isSame) return watched(answer);
     answer.cancel();
     if (isWhole) throw changed();
@@ -314,7 +314,7 @@ async function* watched(answer: OpenedResponse): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function next(cursor: Cursor): Promise<Uint8Array> {
+async function nextChunk(cursor: Cursor): Promise<Uint8Array> {
   if (cursor.rest.length > 0) {
     const { rest } = cursor;
     cursor.rest = NOTHING;

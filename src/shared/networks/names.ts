@@ -7,16 +7,16 @@ import { NETWORKS } from "./registry.ts";
  * `docs/dev/start-up.md` says why.
  */
 
-type Names = keyof typeof NETWORKS;
+type NetworkKey = keyof typeof NETWORKS;
 
-const networks: Readonly<Record<Names, Network>> = NETWORKS;
+const networks: Readonly<Record<NetworkKey, Network>> = NETWORKS;
 
 /** The names of all networks, in the order of the registry. */
 // Safe: these are all keys of the registry.
-export const NETWORK_NAMES = Object.keys(networks) as readonly Names[];
+export const NETWORK_NAMES = Object.keys(networks) as readonly NetworkKey[];
 
 /** Each network's settings, in the order of the registry. Undefined for a network without settings. */
 // Safe: the keys are exactly the networks' names.
 export const SETTINGS_BY_NETWORK = Object.fromEntries(
   NETWORK_NAMES.map((name) => [name, networks[name].settings]),
-) as Readonly<Record<Names, NetworkSettings | undefined>>;
+) as Readonly<Record<NetworkKey, NetworkSettings | undefined>>;

@@ -2,7 +2,7 @@ import type { AccessCheck } from "../callers/access-check.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import type { PartitionOperation, PartitionView, Tried } from "./operation.ts";
+import type { PartitionOperation, PartitionView, EarlierTry } from "./operation.ts";
 
 // The access version says whether the rows that a request was decided on are as new as the last change that was answered.
 // A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
@@ -61,7 +61,7 @@ export type AccessDecision<Answer> =
  */
 export function accessOperation<Answer>(
   rowKeys: readonly string[],
-  decide: (view: PartitionView, tried?: Tried<Answer>) => AccessDecision<Answer>,
+  decide: (view: PartitionView, tried?: EarlierTry<Answer>) => AccessDecision<Answer>,
 ): PartitionOperation<Answer> {
   const version = randomToken(VERSION_BYTES);
   return {

@@ -18,9 +18,9 @@ export const countsRow = rowCodec("counts of an application", {
   expiringKeys: longJson(shape((): z.ZodType<readonly number[]> => z.array(z.number()))),
 });
 
-export type Counts = ReturnType<typeof countsRow.decode>;
+export type ApplicationCounts = ReturnType<typeof countsRow.decode>;
 
-interface Rows {
+interface RowLister {
   list(range: {
     readonly partitionKey: string;
     readonly from: string;
@@ -33,7 +33,7 @@ const PREFIX = "N|";
 const AFTER = "N}";
 const APPLICATIONS_MAX = 100_000;
 /** Counts of an application that never had anything. */
-const NOTHING: Counts = {
+const NOTHING: ApplicationCounts = {
   profiles: 0,
   connections: 0,
   webhooks: 0,
@@ -43,33 +43,33 @@ const NOTHING: Counts = {
 
 export const countsKey = (applicationId: string) => PREFIX + applicationId;
 
-export const toCounts = (stored: StoredRow | undefined): Counts =>
+export const toCounts = (stored: StoredRow | undefined): ApplicationCounts =>
   stored === undefined ? NOTHING : countsRow.decode(stored.row);
 
 export function countsWrite(
   applicationId: string,
   stored: StoredRow | undefined,
-  changed: Partial<Counts>,
+  changed: Partial<ApplicationCounts>,
 ): RowWrite {
   const columns = countsRow.encode({ ...toCounts(stored), ...changed });
   const row = { ...columns, rowKey: countsKey(applicationId) };
   return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
 }
 
-type Counted = "profiles" | "connections" | "webhooks";
+type CountedKind = "profiles" | "connections" | "webhooks";
 
 /** Returns the write that adds to a count of an application. @throws DamagedRow */
 export function countWrite(
   applicationId: string,
   stored: StoredRow | undefined,
-  counted: Counted,
+  counted: CountedKind,
   by: 1 | -1,
 ): RowWrite {
   return countsWrite(applicationId, stored, { [counted]: toCounts(stored)[counted] + by });
 }
 
 /** Adds up counts. Keys are added by the times from which they are counted. */
-export const summed = (counts: readonly Counts[]): Counts => ({
+export const summed = (counts: readonly ApplicationCounts[]): ApplicationCounts => ({
   profiles: counts.reduce((sum, { profiles }) => sum + profiles, 0),
   connections: counts.reduce((sum, { connections }) => sum + connections, 0),
   webhooks: counts.reduce((sum, { webhooks }) => sum + webhooks, 0),
@@ -79,9 +79,9 @@ export const summed = (counts: readonly Counts[]): Counts => ({
 
 /** Reads the counts of a platform's applications, by their ids, in one query. A damaged row is left out. */
 export async function readCounts(
-  core: Rows,
+  core: RowLister,
   platformId: string,
-): Promise<ReadonlyMap<string, Counts>> {
+): Promise<ReadonlyMap<string, ApplicationCounts>> {
   const range = { partitionKey: platformId, from: PREFIX, before: AFTER };
   const rows = await core.list({ ...range, limit: APPLICATIONS_MAX });
   return new Map(

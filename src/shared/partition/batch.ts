@@ -2,7 +2,7 @@ import { serviceUnavailable, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
 import { isHeadRow } from "./head-row.ts";
 import type { Head, PartitionDecision, PartitionView } from "./operation.ts";
-import type { Outcome, Pending, Readable } from "./pending.ts";
+import type { OperationOutcome, PendingOperation, DecidableRows } from "./pending.ts";
 
 function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
@@ -70,7 +70,7 @@ export function viewOf(
 const CLAIM_OPERATIONS_MAX = 24;
 
 /** Returns how many operations a claim of the partition writes: those before the first that needs a read, or one. */
-export function claimSize(queue: readonly Pending[]): number {
+export function claimSize(queue: readonly PendingOperation[]): number {
   const slow = queue
     .slice(0, CLAIM_OPERATIONS_MAX)
     .findIndex(({ state }) => state.kind !== "known");
@@ -90,14 +90,14 @@ export class Batch {
   accessVersion: string;
   readonly overlay = createOverlay();
   /** The decided operations, whose outcomes depend on the transaction. */
-  readonly members: Pending[] = [];
-  readonly writers: Pending[] = [];
+  readonly members: PendingOperation[] = [];
+  readonly writers: PendingOperation[] = [];
   /** Operations that are too large for any transaction. */
-  readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
+  readonly unfit: { readonly pending: PendingOperation; readonly error: Error }[] = [];
   /** When the head was read, or written by this process. */
   readonly #readAt: number;
   readonly #now: () => Date;
-  readonly #owners = new Map<string, Pending[]>();
+  readonly #owners = new Map<string, PendingOperation[]>();
 
   constructor(head: Head, readAt: number, now: () => Date) {
     this.head = head;
@@ -114,13 +114,13 @@ export class Batch {
     );
   }
 
-  isOlderThan({ askedAt }: Pending): boolean {
+  isOlderThan({ askedAt }: PendingOperation): boolean {
     return askedAt > this.#readAt;
   }
 
   /** Decides the operations in turn. Returns those that are left for a later batch. */
-  decideAll(pendings: readonly Pending[]): Pending[] {
-    const left: Pending[] = [];
+  decideAll(pendings: readonly PendingOperation[]): PendingOperation[] {
+    const left: PendingOperation[] = [];
     let isFull = false;
     for (const pending of pendings) {
       const { state } = pending;
@@ -157,13 +157,13 @@ export class Batch {
   }
 
   /** Returns the operations that wrote this row, or none for a row of the head, which is read again with it. */
-  ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly Pending[] {
+  ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly PendingOperation[] {
     const write = at === undefined ? undefined : writes[at];
     return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];
   }
 
   /** Decides an operation if it fits into the transaction. Returns false when it fits into none. */
-  #decide(pending: Pending, basis: Readable): boolean {
+  #decide(pending: PendingOperation, basis: DecidableRows): boolean {
     let decision: PartitionDecision<unknown>;
     try {
       const { overlay, accessVersion, head } = this;
@@ -200,13 +200,13 @@ export class Batch {
     return true;
   }
 
-  #join(pending: Pending, basis: Readable, outcome: Outcome): void {
+  #join(pending: PendingOperation, basis: DecidableRows, outcome: OperationOutcome): void {
     pending.state = { kind: "decided", outcome, basis };
     this.members.push(pending);
   }
 
   /** Accepts a refusal only when head and rows were read after the request arrived. */
-  #refuse(pending: Pending, basis: Readable, error: Error): void {
+  #refuse(pending: PendingOperation, basis: DecidableRows, error: Error): void {
     if (this.isOlderThan(pending) || basis.kind === "known") {
       pending.state = { kind: "unread", isHeadOld: true };
       return;

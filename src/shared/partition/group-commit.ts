@@ -6,7 +6,14 @@ import {
 } from "../runtime/storage/row.ts";
 import { Batch, claimSize, viewOf } from "./batch.ts";
 import { HEAD_KEY, headWrite } from "./head-row.ts";
-import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from "./pending.ts";
+import {
+  goBack,
+  isRepeat,
+  newPending,
+  forgetRows,
+  type OperationOutcome,
+  type PendingOperation,
+} from "./pending.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
 import type { Head, PartitionOperation } from "./operation.ts";
 import type { Partition } from "./partition-store.ts";
@@ -35,8 +42,8 @@ const TRYING_MS_MAX = 8_000;
 export class GroupCommit {
   readonly #partition: Pick<Partition, keyof Partition>;
   readonly #takenKeys: RecentMap<true>;
-  readonly #queue: Pending[] = [];
-  readonly #byId = new Map<string, Pending>();
+  readonly #queue: PendingOperation[] = [];
+  readonly #byId = new Map<string, PendingOperation>();
   #isDraining = false;
   #cached: { readonly head: Head; readonly readAt: number } | undefined;
   readonly #contest = new Contest(async () => {
@@ -88,9 +95,9 @@ export class GroupCommit {
    * Answers an operation that was done before without a transaction, so that the partition's other operations don't
    * wait for its reads. It has one row, which is conclusive whatever happens to the head meanwhile.
    */
-  async #answerRepeat(pending: Pending): Promise<void> {
+  async #answerRepeat(pending: PendingOperation): Promise<void> {
     const { operation } = pending;
-    unread(pending);
+    forgetRows(pending);
     try {
       const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
       const [head, ...found] = await Promise.all([
@@ -110,7 +117,7 @@ export class GroupCommit {
   }
 
   /** Answers the caller. A later request for the same starts a new operation. */
-  #answer(pending: Pending, outcome: Outcome): void {
+  #answer(pending: PendingOperation, outcome: OperationOutcome): void {
     pending.state = { kind: "answered" };
     const { id } = pending.operation;
     if (this.#byId.get(id) === pending) this.#byId.delete(id);
@@ -118,7 +125,7 @@ export class GroupCommit {
     else pending.reject(outcome.error);
   }
 
-  #fail(pending: Pending, error: unknown): void {
+  #fail(pending: PendingOperation, error: unknown): void {
     this.#answer(pending, { kind: "failure", error });
   }
 
@@ -126,13 +133,13 @@ export class GroupCommit {
    * Writes the queued operations and these, transaction by transaction, until none is left. Call it outside the work that
    * asks: callers' operations may join those of a worker, whose requests to storage would wait.
    */
-  async #drain(more: readonly Pending[]): Promise<void> {
+  async #drain(more: readonly PendingOperation[]): Promise<void> {
     this.#queue.push(...more);
     if (this.#isDraining) return;
     this.#isDraining = true;
     this.#contest.begin();
     while (this.#queue.length > 0) {
-      let members: readonly Pending[] | undefined;
+      let members: readonly PendingOperation[] | undefined;
       try {
         const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
         members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : claimSize(this.#queue));
@@ -150,9 +157,9 @@ export class GroupCommit {
   }
 
   /** Takes the operations of the next transaction from the queue. */
-  #take(count = BATCH_OPERATIONS_MAX): Pending[] {
+  #take(count = BATCH_OPERATIONS_MAX): PendingOperation[] {
     const first = this.#queue[0]?.joins;
-    const goesAlong = ({ joins }: Pending) =>
+    const goesAlong = ({ joins }: PendingOperation) =>
       joins === "any" || (joins === "next" && first === joins);
     const barrier = this.#queue.findIndex((pending, index) => index > 0 && !goesAlong(pending));
     const length = first === "alone" ? 1 : barrier === -1 ? BATCH_OPERATIONS_MAX : barrier;
@@ -174,7 +181,7 @@ export class GroupCommit {
   }
 
   /** Reads an operation's rows. If that fails, only its caller gets the error. */
-  async #load(pending: Pending, { etag }: Head): Promise<void> {
+  async #load(pending: PendingOperation, { etag }: Head): Promise<void> {
     const { state, operation } = pending;
     // Rows belong to the version of the head under which they were read.
     const isOfOlderHead = state.kind === "read" && state.etag !== etag;
@@ -189,8 +196,8 @@ export class GroupCommit {
   }
 
   /** Decides the operations and writes them. Those whose changes are not applied are queued again, or answered. */
-  async #commitBatch(members: readonly Pending[]): Promise<void> {
-    const isHeadOld = ({ state }: Pending) => state.kind === "unread" && state.isHeadOld;
+  async #commitBatch(members: readonly PendingOperation[]): Promise<void> {
+    const isHeadOld = ({ state }: PendingOperation) => state.kind === "unread" && state.isHeadOld;
     if (members.some(isHeadOld)) this.#cached = undefined;
     const head = await this.#head();
     // After the head, not in parallel: a transaction under its version is then decided on rows of that version.
@@ -242,7 +249,7 @@ export class GroupCommit {
   }
 
   /** Remembers that rows which callers assume to be absent exist from now on. */
-  #remember(members: readonly Pending[]): void {
+  #remember(members: readonly PendingOperation[]): void {
     for (const { operation } of members)
       for (const [rowKey, stored] of operation.known ?? [])
         if (stored === undefined) this.#takenKeys.set(this.#takenKey(rowKey), true);
@@ -253,20 +260,20 @@ export class GroupCommit {
     this.#cached = undefined;
     this.#contest.lost();
     // A caller's rows are written under their own condition. Rows that were read belong to the head's old version.
-    for (const pending of members) if (!goBack(pending, "known")) unread(pending);
+    for (const pending of members) if (!goBack(pending, "known")) forgetRows(pending);
     const rest = this.#inTime(members);
     if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
     this.#queue.unshift(...rest);
   }
 
   /** Retries operations with outdated rows in a later batch, and the others immediately with their rows. */
-  #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
+  #leaveOut({ members }: Batch, outdated: readonly PendingOperation[]): void {
     this.#remember(outdated);
     for (const pending of members) goBack(pending);
     const others = members.filter((pending) => !outdated.includes(pending));
     const changed = outdated.filter((pending) => !isRepeat(pending));
     for (const pending of changed) {
-      unread(pending);
+      forgetRows(pending);
       pending.joins = "next";
     }
     this.#queue.unshift(...this.#inTime(others), ...this.#inTime(changed));
@@ -297,7 +304,7 @@ export class GroupCommit {
       // A service that is overloaded says nothing new when it says so again.
       if (!this.#contest.isBusy) pending.doubts += 1;
       // If the write was applied after all, the condition of the caller's rows fails.
-      if (isTorn || !goBack(pending, "known")) unread(pending);
+      if (isTorn || !goBack(pending, "known")) forgetRows(pending);
     }
     const rest = this.#inTime(members);
     const doubts = Math.max(0, ...rest.map((pending) => pending.doubts));
@@ -309,7 +316,7 @@ export class GroupCommit {
   }
 
   /** Returns the operations that may be retried, and answers the others with an error that is safe to repeat. */
-  #inTime(members: readonly Pending[]): Pending[] {
+  #inTime(members: readonly PendingOperation[]): PendingOperation[] {
     return members.filter((pending) => {
       const { triedAt = 0, doubts } = pending;
       const isInTime = doubts < DOUBTS_MAX && performance.now() - triedAt <= TRYING_MS_MAX;

@@ -54,7 +54,7 @@ export type PartitionDecision<Answer> =
   | { readonly kind: "refuse"; readonly error: Error };
 
 /** The latest try to write that an operation decided on. It may have been applied, although its answer was lost. */
-export interface Tried<Answer> {
+export interface EarlierTry<Answer> {
   readonly answer: Answer;
 }
 
@@ -73,5 +73,5 @@ export interface PartitionOperation<Answer> {
    * are older than the head. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
-  decide(view: PartitionView, tried?: Tried<Answer>): PartitionDecision<Answer>;
+  decide(view: PartitionView, tried?: EarlierTry<Answer>): PartitionDecision<Answer>;
 }

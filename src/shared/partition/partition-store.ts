@@ -1,7 +1,7 @@
 import { PENDING_ROWS } from "../events/events.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { RecentMap } from "../runtime/recent-map.ts";
-import { isBusy } from "../runtime/storage/failure.ts";
+import { isOverloaded } from "../runtime/storage/failure.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { AFTER_HEAD_ROWS, HEAD_KEY, headRow, toHead } from "./head-row.ts";
@@ -97,7 +97,7 @@ export class Partition {
 
   /** Reports whether a read failed because storage was overloaded. */
   isBusy(error: unknown): boolean {
-    return error instanceof AppError && isBusy(error.cause);
+    return error instanceof AppError && isOverloaded(error.cause);
   }
 
   /** Observes a try of a transaction, for metrics. */

@@ -1,5 +1,5 @@
 import type { StoredRow } from "../runtime/storage/row.ts";
-import type { PartitionOperation, Tried } from "./operation.ts";
+import type { PartitionOperation, EarlierTry } from "./operation.ts";
 
 /*
  * An operation's state, what happens, and its next state:
@@ -36,29 +36,29 @@ import type { PartitionOperation, Tried } from "./operation.ts";
  * applied is answered as `service_unavailable`.
  */
 
-type Rows = ReadonlyMap<string, StoredRow | undefined>;
+type ReadRows = ReadonlyMap<string, StoredRow | undefined>;
 
 /** The answer to an operation's caller once its transaction is applied. */
-export type Outcome =
+export type OperationOutcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refusal"; readonly error: Error }
   /** The decision threw, because of a torn read or a defect. */
   | { readonly kind: "failure"; readonly error: unknown };
 
 /** The rows on which an operation can be decided. `etag` is the version of the head under which they were read. */
-export type Readable =
-  | { readonly kind: "known"; readonly rows: Rows }
-  | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
+export type DecidableRows =
+  | { readonly kind: "known"; readonly rows: ReadRows }
+  | { readonly kind: "read"; readonly rows: ReadRows; readonly etag: string };
 
 /** The state of an operation. The table above has the transitions. */
 type State =
-  | Readable
+  | DecidableRows
   | { readonly kind: "unread"; readonly isHeadOld: boolean }
-  | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
+  | { readonly kind: "decided"; readonly outcome: OperationOutcome; readonly basis: DecidableRows }
   | { readonly kind: "answered" };
 
 /** An operation that waits for its answer. */
-export interface Pending {
+export interface PendingOperation {
   readonly operation: PartitionOperation<unknown>;
   readonly submittedAt: number;
   /** When the last request that shares the answer arrived. */
@@ -70,7 +70,7 @@ export interface Pending {
   /** `next`: not before the next batch. `alone`: in a transaction of its own. */
   joins: "any" | "next" | "alone";
   /** The latest write that it was decided on. */
-  tried: Tried<unknown> | undefined;
+  tried: EarlierTry<unknown> | undefined;
   /** When it was first part of a batch. */
   triedAt: number | undefined;
   /** Number of its batches with an unknown outcome or torn reads. */
@@ -80,7 +80,10 @@ export interface Pending {
 }
 
 /** Makes a pending operation. `isGuessWrong`: this process knows better than the rows that the caller has read. */
-export function newPending(operation: PartitionOperation<unknown>, isGuessWrong: boolean): Pending {
+export function newPending(
+  operation: PartitionOperation<unknown>,
+  isGuessWrong: boolean,
+): PendingOperation {
   const { known } = operation;
   return {
     operation,
@@ -99,18 +102,18 @@ export function newPending(operation: PartitionOperation<unknown>, isGuessWrong:
   };
 }
 
-export function unread(pending: Pending): void {
+export function forgetRows(pending: PendingOperation): void {
   pending.state = { kind: "unread", isHeadOld: false };
 }
 
 /** Reports whether the operation would create the one row that it reads, so that only this row decides. */
-export function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
+export function isRepeat({ operation: { known, rowKeys } }: PendingOperation): boolean {
   const [rowKey = ""] = rowKeys;
   return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
 }
 
 /** Undoes a decision that was made on rows of this kind. Returns whether there was one. */
-export function goBack(pending: Pending, kind?: "known"): boolean {
+export function goBack(pending: PendingOperation, kind?: "known"): boolean {
   const { state } = pending;
   if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;
   pending.state = state.basis;

@@ -1,4 +1,4 @@
-import { type Bounded, boundedFailure, boundedResult } from "../networks/contract/bounded.ts";
+import { type BoundedValue, boundedFailure, boundedResult } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Done, LegFailure } from "../networks/contract/outcome.ts";
@@ -55,12 +55,12 @@ const REFUSALS = ["rejected", "try_later", "prepare_again"] as const;
  */
 export interface CallRefusal {
   readonly kind: (typeof REFUSALS)[number];
-  readonly failure: Bounded<LegFailure>;
+  readonly failure: BoundedValue<LegFailure>;
   readonly at: string;
   /** Whether the outcome of an earlier call is unknown too. The refusal says nothing about that one. */
   readonly isRepeat: boolean;
   /** What to prepare again from, once it is known that the call had no effect: the network refused what was prepared. */
-  readonly remote: Bounded<NetworkData> | null;
+  readonly remote: BoundedValue<NetworkData> | null;
 }
 
 /** A visible call, as its leg stores it. */
@@ -84,12 +84,12 @@ export interface Call {
   /** The owner retried it with an unknown outcome: if it can't be looked up either, it is sent again. */
   readonly resend: boolean;
   /** What the network wants to know again of an earlier attempt, and of what publishes also later. */
-  readonly remote: Bounded<NetworkData> | null;
+  readonly remote: BoundedValue<NetworkData> | null;
   /** The refusal of the latest call, while it is not known whether that had an effect all the same. */
   readonly refusal: CallRefusal | null;
   /** The network's id of the post that it follows, where what publishes does not know it: it was found for this call. */
   readonly target: string | null;
-  readonly result: Bounded<Pick<Done, "externalId" | "url">> | null;
+  readonly result: BoundedValue<Pick<Done, "externalId" | "url">> | null;
   /** When it ended. */
   readonly at: string | null;
   readonly error: LegProblem | null;

@@ -1,9 +1,9 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { isBeingRemoved, isBusy, openCall, statusOf, type Leg } from "./leg.ts";
+import { isBeingRemoved, isBusy, openCall, legStatusOf, type Leg } from "./leg.ts";
 import type { OpenWorkPage, PostWithLegs } from "./post-store.ts";
-import { postWake, refOf } from "./post.ts";
+import { postWake, postRefOf } from "./post.ts";
 import { cancelPost } from "./schedule/change-scheduled.ts";
 
 const PAGE_POSTS = 50;
@@ -34,7 +34,7 @@ export const isCalling = (services: PublishingDeps, scope: ProfileScope) =>
   hasOpenLeg(
     services,
     scope,
-    (leg) => statusOf(leg) === "publishing" || openCall(leg) !== undefined,
+    (leg) => legStatusOf(leg) === "publishing" || openCall(leg) !== undefined,
   );
 
 /** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
@@ -71,7 +71,7 @@ export async function removePosts(
   for (const found of items) {
     const { scheduleAt } = found.post.draft;
     // A run that crashed directly after canceling the post left the row that says when it was due.
-    if (scheduleAt !== null) await wakes.remove(postWake(refOf(found.post), scheduleAt));
+    if (scheduleAt !== null) await wakes.remove(postWake(postRefOf(found.post), scheduleAt));
     await timeline.remove(found.post.id);
     await posts.remove(found);
   }

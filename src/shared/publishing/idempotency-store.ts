@@ -7,7 +7,7 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 const IDEMPOTENCY_ROWS = "I|";
 
 /** The post that was accepted under an Idempotency-Key. */
-export interface Accepted {
+export interface AcceptedPost {
   readonly fingerprint: string;
   readonly postId: string;
   readonly profileId: string;
@@ -27,11 +27,11 @@ export function idempotencyRowKey(idempotencyKey: string): string {
   return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
 }
 
-export function toAcceptedRow(rowKey: string, accepted: Accepted, createdAt: string): Row {
+export function toAcceptedRow(rowKey: string, accepted: AcceptedPost, createdAt: string): Row {
   return { ...acceptedRow.encode({ ...accepted, createdAt }), rowKey };
 }
 
-export function toAccepted(row: Row): Accepted {
+export function toAccepted(row: Row): AcceptedPost {
   const { createdAt: _unused, ...accepted } = acceptedRow.decode(row);
   return accepted;
 }
@@ -51,7 +51,7 @@ export class IdempotencyStore {
   }
 
   /** Finds the post accepted under a key. Undefined for an unused key. @throws DamagedRow */
-  async find(platformId: string, idempotencyKey: string): Promise<Accepted | undefined> {
+  async find(platformId: string, idempotencyKey: string): Promise<AcceptedPost | undefined> {
     const stored = await this.#core.find(platformId, idempotencyRowKey(idempotencyKey));
     return stored === undefined ? undefined : toAccepted(stored.row);
   }

@@ -4,7 +4,7 @@ import { nextLegStep, type Leg } from "./leg.ts";
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and random numbers are parameters.
 
 /** When the latest visible call of unknown outcome was made. */
-type Called = Pick<Call, "calledAt">;
+type CallTime = Pick<Call, "calledAt">;
 
 /** How far a delay may differ from its schedule, as a share, so that what failed together isn't repeated together. */
 const JITTER = 0.2;
@@ -48,7 +48,7 @@ export function nextPollSeconds(secondsMax: number, attemptMs: number): number {
  * Returns the seconds until a network is asked about a call that it is working on, or null when the schedule decides.
  * Each look-up doubles the time since the call, so there are at most five.
  */
-export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null {
+export function earlyLookSeconds({ calledAt }: CallTime, now: Date): number | null {
   const sinceMs = calledAt === null ? Number.NaN : now.getTime() - Date.parse(calledAt);
   const isEarly = sinceMs >= 0 && sinceMs < EARLY_LOOKS_MS;
   return isEarly ? Math.max(1, Math.round(sinceMs / 1_000)) : null;
@@ -59,7 +59,7 @@ export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null
  * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
  * look-ups, an outage of a few seconds would leave an outcome unknown for good.
  */
-export function lastLookSeconds({ calledAt }: Called, now: Date): number | null {
+export function lastLookSeconds({ calledAt }: CallTime, now: Date): number | null {
   if (calledAt === null) return null;
   const sinceSeconds = (now.getTime() - Date.parse(calledAt)) / 1000;
   const look = LAST_LOOKS_SECONDS.find((seconds) => seconds > sinceSeconds);

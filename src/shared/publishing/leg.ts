@@ -108,7 +108,7 @@ const STATUS_OF = {
 } as const satisfies Record<CallState, LegStatus>;
 
 /** Returns the leg's status, which the state of the call that publishes decides. */
-export function statusOf(leg: Leg): LegStatus {
+export function legStatusOf(leg: Leg): LegStatus {
   const { state } = publishingCall(leg);
   const known: Partial<Record<string, LegStatus>> = STATUS_OF;
   // Safe: a later build's state is only shown to people.
@@ -172,7 +172,7 @@ export function withNewCall(leg: Leg, call: Call): Leg {
  * ended. A post with only skipped legs is `failed`, unless it was canceled.
  */
 export function postStatus(legs: readonly Leg[]): PostStatus {
-  const counted = legs.map(statusOf).filter((status) => status !== "skipped");
+  const counted = legs.map(legStatusOf).filter((status) => status !== "skipped");
   if (!legs.every(isEnded)) return "processing";
   const succeeded = counted.filter((status) => status === "succeeded").length;
   if (succeeded === 0) return "failed";

@@ -21,7 +21,7 @@ import {
   type PostWithLegs,
   type StoredLeg,
 } from "./post-store.ts";
-import { postWake, refOf, type Post, type PostRef } from "./post.ts";
+import { postWake, postRefOf, type Post, type PostRef } from "./post.ts";
 
 // The only writer of whole posts. A verb says what a post becomes; the rest follows from it: rows, events, when legs
 // begin, the mark in the wake index, and hints. Between two such transactions a worker writes only the leg that it has
@@ -53,12 +53,12 @@ interface PostWrite {
 }
 
 /** The answer of a change, with the hints to send after it. There are none when another operation made the change. */
-interface Committed<Answer> {
+interface CommittedChange<Answer> {
   readonly answer: Answer;
   readonly hints: HintsToSend;
 }
 
-export interface PostOperation<Answer> extends PartitionOperation<Committed<Answer>> {
+export interface PostOperation<Answer> extends PartitionOperation<CommittedChange<Answer>> {
   readonly ref: PostRef;
   /** The time at which the post is to start, if the change sets it. */
   readonly dueAt: string | null;
@@ -112,8 +112,8 @@ export function touched(post: Post, now: Date): Post {
 }
 
 /** Returns the write of a post's row: the whole row for an edit, which has a new revision, or else its progress. */
-function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
-  const rowKey = postKey(refOf(post));
+function postRowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
+  const rowKey = postKey(postRefOf(post));
   if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
   const { etag } = before;
   if (before.post.revision !== post.revision)
@@ -122,7 +122,7 @@ function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
 }
 
 function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs): RowWrite[] {
-  const ref = refOf(post);
+  const ref = postRefOf(post);
   const stored = before?.legs ?? [];
   const gone = stored.filter(({ leg }) => legs.every(({ network }) => network !== leg.network));
   const writes = legs.flatMap((leg): RowWrite[] => {
@@ -146,7 +146,7 @@ function workWrites(
   const hasWork = before?.hasWork === true;
   if (!legs.some(isBusy)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
   if (hasWork || nextCheckAt === undefined) return [];
-  return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
+  return [{ kind: "create", row: toWorkRow({ ref: postRefOf(post), nextCheckAt, checks: 0 }) }];
 }
 
 /**
@@ -170,7 +170,7 @@ export function postWrite(
   const { post, writes: events } = withEvents(known, { post: after.post, legs }, view.now);
   return {
     writes: [
-      rowWrite(before, post),
+      postRowWrite(before, post),
       ...legWrites(before, { post, legs }),
       ...workWrites(before, { post, legs }, nextCheckAt),
       ...events,
@@ -182,7 +182,7 @@ export function postWrite(
 
 /** Returns the rows of a post with work as storage has, or had, them. */
 function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, StoredRow> {
-  const ref = refOf(post);
+  const ref = postRefOf(post);
   const rows: StoredRow[] = [
     { row: toPostRow(postKey(ref), post), etag },
     ...legs.map((stored) => ({
@@ -198,7 +198,7 @@ function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, Stored
 /** Makes the transaction of a change. Every row that it depends on is read for it, or known to the caller. */
 export function postOperation<Answer>(change: PostChange<Answer>): PostOperation<Answer> {
   const { id, known, stored, pace, dueAt = null } = change;
-  const ref = refOf(known);
+  const ref = postRefOf(known);
   const legs = known.draft.networks.map((network) => legKey(ref, network));
   return {
     id,

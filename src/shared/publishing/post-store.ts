@@ -5,7 +5,7 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import { integer, rowCodec, text, type Reader } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
-import type { Scanned } from "../runtime/storage/scan.ts";
+import type { ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Leg } from "./leg.ts";
 import type { Post, PostRef } from "./post.ts";
@@ -177,7 +177,7 @@ export class PostStore {
     scope: { readonly platformId: string; readonly profileId: string },
     position: PostPosition,
     fits: (post: PostWithLegs) => boolean | "stop",
-  ): Promise<Scanned<PostWithLegs>> {
+  ): Promise<ScannedPage<PostWithLegs>> {
     const prefix = profilePrefix(scope.profileId);
     const size = (position.limit + 1) * ROWS_OF_POST_MAX;
     const items: PostWithLegs[] = [];
@@ -283,7 +283,7 @@ function assemble(
   return { post, legs: legs.sort((left, right) => order(left) - order(right)) };
 }
 
-interface Listed {
+interface ListedPost {
   readonly key: string;
   /** Undefined when a row of the post is damaged. A list leaves it out. */
   readonly found: PostWithLegs | undefined;
@@ -293,7 +293,7 @@ function assembleAll(
   platformId: string,
   rows: readonly StoredRow[],
   { missesNone, reader = "work" }: PostPosition,
-): Listed[] {
+): ListedPost[] {
   const groups: Row[][] = [];
   for (const { row } of rows) {
     if (isPostKey(row.rowKey)) groups.push([row]);

@@ -76,7 +76,7 @@ export interface PostRef {
   readonly postId: string;
 }
 
-export function refOf({ platformId, profileId, id: postId }: Post): PostRef {
+export function postRefOf({ platformId, profileId, id: postId }: Post): PostRef {
   return { platformId, profileId, postId };
 }
 

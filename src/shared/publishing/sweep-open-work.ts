@@ -6,7 +6,7 @@ import { queueLegs } from "./hints.ts";
 import { nextCheck } from "./leg-times.ts";
 import { isBusy, type Leg, nextLegStep } from "./leg.ts";
 import type { OpenWorkPage, StoredWork } from "./post-store.ts";
-import { refOf, type Post } from "./post.ts";
+import { postRefOf, type Post } from "./post.ts";
 import { hasPendingEvents, hintEvents } from "../webhooks/webhooks.ts";
 
 const POSTS_AT_ONCE = 8;
@@ -19,14 +19,14 @@ const POSTS_MAX = 1_000;
 const HINTS_FREE = 50;
 
 /** What a sweep has sent for one platform so far. */
-interface Sent {
+interface SweepProgress {
   legs: number;
   /** Whether the queue refused a hint. It then most likely refuses the others, and each would take long. */
   isRefused: boolean;
 }
 
 /** Returns a hint's delay in seconds, so that stalled legs keep to the platform's pace as new ones do. */
-function delayOf({ config }: PublishingDeps, sent: Sent, legs: number): number {
+function delayOf({ config }: PublishingDeps, sent: SweepProgress, legs: number): number {
   sent.legs += legs;
   return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
@@ -41,7 +41,7 @@ async function hintStalled(
   const { id: postId, platformId } = post;
   const networks = stalled.map(({ network }) => network);
   await continueWork(post, { platformId, postId }, async () => {
-    await queueLegs(services, refOf(post), networks, delaySeconds);
+    await queueLegs(services, postRefOf(post), networks, delaySeconds);
     services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
   });
 }
@@ -51,7 +51,11 @@ async function hintStalled(
  * legs. The next check is postponed only after the hint was sent. If the queue refuses a hint, the next sweep sends it,
  * and a crash in between costs one more hint.
  */
-async function sweepPost(services: PublishingDeps, work: StoredWork, sent: Sent): Promise<void> {
+async function sweepPost(
+  services: PublishingDeps,
+  work: StoredWork,
+  sent: SweepProgress,
+): Promise<void> {
   const { ref } = work;
   const found = await services.stores.posts.find(ref);
   const open = found?.legs.filter(isBusy) ?? [];
@@ -78,7 +82,11 @@ async function sweepPost(services: PublishingDeps, work: StoredWork, sent: Sent)
   });
 }
 
-async function trySweepPost(services: PublishingDeps, work: StoredWork, sent: Sent): Promise<void> {
+async function trySweepPost(
+  services: PublishingDeps,
+  work: StoredWork,
+  sent: SweepProgress,
+): Promise<void> {
   if (sent.isRefused) return;
   try {
     await sweepPost(services, work, sent);

@@ -87,7 +87,7 @@ export class TimelineStore {
   /** Appends the steps of one worker's run. `run` separates the keys of concurrent runs. */
   async append(postId: string, run: string, steps: readonly TimelineStep[]): Promise<void> {
     if (steps.length === 0) return;
-    const rows = steps.slice(0, APPEND_MAX).map((step, index) => toRow(step, run, index));
+    const rows = steps.slice(0, APPEND_MAX).map((step, index) => stepToRow(step, run, index));
     await this.#table.transact(
       postId,
       rows.map((row) => ({ kind: "create", row })),
@@ -109,7 +109,7 @@ export class TimelineStore {
   }
 }
 
-function toRow({ platform: network, ...step }: TimelineStep, run: string, index: number): Row {
+function stepToRow({ platform: network, ...step }: TimelineStep, run: string, index: number): Row {
   const rowKey = `${step.at}|${run}|${String(index).padStart(3, "0")}`;
   const said = { networkCode: boundedCode(step.networkCode), note: boundedNote(step.note) };
   return { ...timelineRow.encode({ ...step, ...said, network }), rowKey };

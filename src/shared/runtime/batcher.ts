@@ -1,7 +1,7 @@
 import { withTimeLimit } from "./promises.ts";
 
 /** An item that waits for its batch, with the functions that answer the callers who added it. */
-export interface Entry<Item, Result> {
+export interface BatchEntry<Item, Result> {
   readonly item: Item;
   readonly promise: Promise<Result>;
   readonly resolve: (result: Result) => void;
@@ -10,7 +10,7 @@ export interface Entry<Item, Result> {
 
 interface Batching<Item, Result> {
   /** Handles a batch and settles each of its entries. If it throws, the entries that are not settled get the error. */
-  readonly run: (batch: readonly Entry<Item, Result>[]) => Promise<void>;
+  readonly run: (batch: readonly BatchEntry<Item, Result>[]) => Promise<void>;
   /** Maximum total weight of a batch. Without it, a batch takes all waiting items. */
   readonly max?: number;
   /** Returns the weight of an item. By default each weighs 1. */
@@ -29,7 +29,7 @@ interface Batching<Item, Result> {
  */
 export class Batcher<Item, Result> {
   readonly #batching: Batching<Item, Result>;
-  readonly #waiting = new Map<unknown, Entry<Item, Result>>();
+  readonly #waiting = new Map<unknown, BatchEntry<Item, Result>>();
   #isRunning = false;
 
   constructor(batching: Batching<Item, Result>) {
@@ -58,9 +58,9 @@ export class Batcher<Item, Result> {
     onIdle?.();
   }
 
-  #take(): Entry<Item, Result>[] {
+  #take(): BatchEntry<Item, Result>[] {
     const { max = Infinity, weigh = () => 1 } = this.#batching;
-    const batch: Entry<Item, Result>[] = [];
+    const batch: BatchEntry<Item, Result>[] = [];
     let weight = 0;
     for (const [key, entry] of this.#waiting) {
       weight += weigh(entry.item);
@@ -71,7 +71,7 @@ export class Batcher<Item, Result> {
     return batch;
   }
 
-  async #run(batch: readonly Entry<Item, Result>[]): Promise<void> {
+  async #run(batch: readonly BatchEntry<Item, Result>[]): Promise<void> {
     try {
       await this.#batching.run(batch);
     } catch (error) {

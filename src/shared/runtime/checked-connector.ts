@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import type { buildConnector } from "undici";
 import { OWN_HOSTS } from "./http-call.ts";
-import type { Names } from "./names.ts";
+import type { NameResolver } from "./names.ts";
 
 /** From the beginning of the look-up until the connection is secure. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -13,18 +13,19 @@ const DIALLED_PER_FAMILY_MAX = 4;
 type FindAddresses = (host: string) => Promise<readonly LookupAddress[]>;
 type IsAllowed = (address: string) => boolean;
 
-const failed = (code: string, message: string) => Object.assign(new Error(message), { code });
-const blockedAddress = () => failed("EBLOCKED", "blocked address");
+const connectError = (code: string, message: string) => Object.assign(new Error(message), { code });
+const blockedAddress = () => connectError("EBLOCKED", "blocked address");
 
 /** Asks the system's resolver. It blocks a thread and can't be canceled: never for names that callers chose. */
 const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
 
-function findWith(names: Names, owner: string): FindAddresses {
+function findWith(names: NameResolver, owner: string): FindAddresses {
   return async (host) => {
     const addresses = await names.resolve(host, owner);
     // As for a private address: callers must not find out which names our own network knows.
     if (addresses === undefined) throw blockedAddress();
-    if (addresses.length === 0) throw failed("EAI_AGAIN", "the name could not be resolved in time");
+    if (addresses.length === 0)
+      throw connectError("EAI_AGAIN", "the name could not be resolved in time");
     return addresses;
   };
 }
@@ -53,7 +54,7 @@ function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
   ): void => {
     const pass = (addresses: LookupAddress[]) => {
       const [first] = addresses;
-      if (first === undefined) callback(failed("ENOTFOUND", "the name has no address"), []);
+      if (first === undefined) callback(connectError("ENOTFOUND", "the name has no address"), []);
       else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     };
@@ -70,7 +71,7 @@ function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
  */
 export function checkedConnector(
   build: typeof buildConnector,
-  { names, owner, isAllowed }: { names: Names; owner: string; isAllowed: IsAllowed },
+  { names, owner, isAllowed }: { names: NameResolver; owner: string; isAllowed: IsAllowed },
 ): buildConnector.connector {
   const find = owner === OWN_HOSTS ? findBySystem : findWith(names, owner);
   const connect = build({ lookup: checkedLookup(find, isAllowed), timeout: CONNECT_TIMEOUT_MS });

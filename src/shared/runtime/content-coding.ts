@@ -47,12 +47,12 @@ function decoderOf(coding: Coding, first: Uint8Array): Transform {
   }
 }
 
-const undecodable = (cause?: unknown) => new HttpFailure("in_doubt", "undecodable", { cause });
+const undecodableBody = (cause?: unknown) => new HttpFailure("in_doubt", "undecodable", { cause });
 
 type Chunks = AsyncIterable<Uint8Array>;
 
 /** Decodes a body. Only a few chunks are in memory at a time, however large the decoded body is. */
-export function decoded(body: Chunks, codings: readonly Coding[]): Chunks {
+export function decodedBody(body: Chunks, codings: readonly Coding[]): Chunks {
   return codings.reduce((chunks, coding) => withoutCoding(chunks, coding), body);
 }
 
@@ -67,7 +67,7 @@ async function* withoutCoding(body: Chunks, coding: Coding): AsyncGenerator<Uint
     try {
       for (let next = begin; next.done !== true; next = await source.next()) {
         codedBytes += next.value.length;
-        if (codedBytes > decodedBytes + OVERHEAD_BYTES_MAX) throw undecodable();
+        if (codedBytes > decodedBytes + OVERHEAD_BYTES_MAX) throw undecodableBody();
         yield next.value;
       }
     } catch (error) {
@@ -85,7 +85,7 @@ async function* withoutCoding(body: Chunks, coding: Coding): AsyncGenerator<Uint
       yield chunk;
     }
   } catch (error) {
-    throw failure ?? undecodable(error);
+    throw failure ?? undecodableBody(error);
   } finally {
     decoder.destroy();
   }

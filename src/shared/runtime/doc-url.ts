@@ -1,4 +1,4 @@
-interface Coded {
+interface CodedError {
   readonly code: string;
 }
 
@@ -13,6 +13,6 @@ export function docUrl(baseUrl: string, kind: keyof typeof DOC_ANCHORS, code: st
 }
 
 /** Adds the URL of the code's paragraph in the reference to a leg's error or to a finding. */
-export function withDocUrl<Found extends Coded>(found: Found, baseUrl: string) {
+export function withDocUrl<Found extends CodedError>(found: Found, baseUrl: string) {
   return { ...found, docUrl: docUrl(baseUrl, "leg", found.code) };
 }

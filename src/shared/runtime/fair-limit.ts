@@ -8,13 +8,13 @@ interface Kind {
   readonly member?: string | undefined;
 }
 
-interface Work extends Kind {
+interface LimitedWork extends Kind {
   readonly owner: string;
   readonly weight: number;
   readonly isPreferred: boolean;
 }
 
-interface Waiting extends Work {
+interface WaitingWork extends LimitedWork {
   readonly begin: (hasSlot: boolean) => void;
 }
 
@@ -48,7 +48,7 @@ export interface FairLimits {
 export class FairLimit {
   readonly #limits: FairLimits;
   readonly #used = new Map<string, number>();
-  #waiting: Waiting[] = [];
+  #waiting: WaitingWork[] = [];
   #total = 0;
   #preferredTotal = 0;
 
@@ -101,9 +101,9 @@ export class FairLimit {
     this.#beginNext();
   }
 
-  async #wait(work: Work): Promise<boolean> {
+  async #wait(work: LimitedWork): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting: Waiting = { ...work, begin: resolve };
+    const waiting: WaitingWork = { ...work, begin: resolve };
     const timer = setTimeout(() => {
       this.#drop(waiting);
       this.#beginNext();
@@ -117,13 +117,13 @@ export class FairLimit {
     }
   }
 
-  #drop(waiting: Waiting): void {
+  #drop(waiting: WaitingWork): void {
     this.#waiting = this.#waiting.filter((one) => one !== waiting);
     waiting.begin(false);
   }
 
   /** Reports whether one more piece of work may wait. If none is left, makes room at the cost of who has more. */
-  #findPlace({ owner, member, isPreferred }: Work): boolean {
+  #findPlace({ owner, member, isPreferred }: LimitedWork): boolean {
     const { waitingMax, waitingReserved = 0 } = this.#limits;
     const { waitingOfOwnerMax = waitingMax / 2, waitingOfMemberMax = Infinity } = this.#limits;
     const { preferredOfOwnerMax = waitingOfOwnerMax } = this.#limits;
@@ -142,8 +142,8 @@ export class FairLimit {
 
   /** Drops the newest work of the group with the most, if that has more even afterwards than `own`. */
   #makeRoom(
-    waiting: readonly Waiting[],
-    groupOf: (one: Waiting) => string | undefined,
+    waiting: readonly WaitingWork[],
+    groupOf: (one: WaitingWork) => string | undefined,
     own: number,
   ): boolean {
     const countOf = (group: string | undefined) =>
@@ -163,14 +163,14 @@ export class FairLimit {
     return this.#usedBy(owner) + weight > this.#limits.perOwner;
   }
 
-  #isFree({ owner, weight, isPreferred }: Work): boolean {
+  #isFree({ owner, weight, isPreferred }: LimitedWork): boolean {
     const { capacity, capacityReserved = 0 } = this.#limits;
     if (this.#isOwnersLimit(owner, weight) || this.#total + weight > capacity) return false;
     const others = this.#total - this.#preferredTotal;
     return isPreferred || others + weight <= capacity - capacityReserved;
   }
 
-  #take({ owner, weight, isPreferred }: Work): void {
+  #take({ owner, weight, isPreferred }: LimitedWork): void {
     const used = this.#usedBy(owner) + weight;
     this.#total += weight;
     if (isPreferred) this.#preferredTotal += weight;
@@ -179,14 +179,14 @@ export class FairLimit {
   }
 
   /** Returns the work to start next: the oldest that fits, of the owner with the least running work, preferred first. */
-  #next(): Waiting | undefined {
-    const isBefore = (one: Waiting, other: Waiting) =>
+  #next(): WaitingWork | undefined {
+    const isBefore = (one: WaitingWork, other: WaitingWork) =>
       one.isPreferred === other.isPreferred
         ? this.#usedBy(one.owner) < this.#usedBy(other.owner)
         : one.isPreferred;
     return this.#waiting
       .filter(({ owner, weight }) => !this.#isOwnersLimit(owner, weight))
-      .reduce<Waiting | undefined>(
+      .reduce<WaitingWork | undefined>(
         (best, one) => (best === undefined || isBefore(one, best) ? one : best),
         undefined,
       );

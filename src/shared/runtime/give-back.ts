@@ -4,13 +4,13 @@ import type { Log, LogFields } from "./log.ts";
 /** Pauses between the tries, short at first since most failures are single. In all they outlast any lease. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, ...Array.from({ length: 24 }, () => 5_000)];
 
-interface Given {
+interface GiveBackLog {
   readonly log: Log;
   readonly what: string;
   readonly fields: LogFields;
 }
 
-async function isGivenBack(given: Given, attempt: () => Promise<void>): Promise<boolean> {
+async function isGivenBack(given: GiveBackLog, attempt: () => Promise<void>): Promise<boolean> {
   try {
     await attempt();
     return true;
@@ -21,7 +21,7 @@ async function isGivenBack(given: Given, attempt: () => Promise<void>): Promise<
   }
 }
 
-async function repeat(given: Given, attempt: () => Promise<void>): Promise<void> {
+async function repeat(given: GiveBackLog, attempt: () => Promise<void>): Promise<void> {
   for (const pauseMs of PAUSES_MS) {
     await wait(pauseMs, undefined, { ref: false });
     if (await isGivenBack(given, attempt)) return;
@@ -38,6 +38,6 @@ async function repeat(given: Given, attempt: () => Promise<void>): Promise<void>
  * The number of leases that wait here has no limit, because each of them was taken by a successful write a moment
  * before.
  */
-export async function giveBack(given: Given, attempt: () => Promise<void>): Promise<void> {
+export async function giveBack(given: GiveBackLog, attempt: () => Promise<void>): Promise<void> {
   if (!(await isGivenBack(given, attempt))) void repeat(given, attempt);
 }

@@ -27,14 +27,14 @@ export const heldBy = (leaseId: string, now: Date, leaseMs: number): LeaseColumn
 /** Another worker has taken the lease, because this one was suspended for longer than the lease lasts. */
 export class LeaseLost extends Error {}
 
-export interface Leased<State extends LeaseColumns> {
+export interface LeasedState<State extends LeaseColumns> {
   readonly state: State;
   /** Undefined while the row doesn't exist. */
   readonly etag: string | undefined;
 }
 
 /** What a lease protects, and how its row is read and written. */
-export interface LeaseOf<State extends LeaseColumns, Found extends Leased<State>> {
+export interface LeaseOf<State extends LeaseColumns, Found extends LeasedState<State>> {
   readonly what: string;
   readonly fields: LogFields;
   readonly log: Log;
@@ -56,7 +56,7 @@ export interface LeaseOf<State extends LeaseColumns, Found extends Leased<State>
  * in which it last read the work to do, so it reads again when a worker has asked since. All its writes are conditional
  * on the version, so a holder that was suspended for longer than its lease changes nothing.
  */
-export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
+export class Lease<State extends LeaseColumns, Found extends LeasedState<State>> {
   readonly #of: LeaseOf<State, Found>;
   readonly #id = randomUUID();
   #state: State;
@@ -68,7 +68,7 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   #isInDoubt = false;
   #saved: Promise<unknown> = Promise.resolve();
 
-  constructor(of: LeaseOf<State, Found>, found: Leased<State>) {
+  constructor(of: LeaseOf<State, Found>, found: LeasedState<State>) {
     this.#of = of;
     this.#state = found.state;
     this.#etag = found.etag;

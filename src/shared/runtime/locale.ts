@@ -14,7 +14,7 @@ export function chooseLocale(header: string | null): Locale {
   let weight = 0;
   for (const part of (header ?? "").slice(0, HEADER_CHARACTERS_MAX).split(",")) {
     const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const quality = weightOf(parameters);
+    const quality = languageWeight(parameters);
     const name = range === "*" ? "en" : (range.split("-")[0] ?? "");
     if (quality <= weight || !isLocale(name)) continue;
     chosen = name;
@@ -23,7 +23,7 @@ export function chooseLocale(header: string | null): Locale {
   return chosen;
 }
 
-function weightOf(parameters: readonly string[]): number {
+function languageWeight(parameters: readonly string[]): number {
   const given = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
   if (given === undefined) return 1;
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;

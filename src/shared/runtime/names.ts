@@ -17,7 +17,7 @@ const OTHER_FAMILY_MS = 300;
 const LIMITS = { capacity: 256, perOwner: 16, waitingMax: 1_024, waitMsMax: RESOLVE_MS };
 
 /** Resolves host names that callers chose and that nobody vouches for. */
-export interface Names {
+export interface NameResolver {
   /**
    * Returns the addresses of a name, IPv4 first. The list is empty when the name has none, or when no name server
    * answers within three seconds. The result is undefined when a name server says that the name doesn't exist. Never
@@ -46,7 +46,7 @@ async function askForTexts(
 }
 
 /** Asks the name servers for the addresses of both families. */
-async function ask(
+async function askServers(
   host: string,
   servers: readonly string[],
   ms: number,
@@ -88,7 +88,7 @@ export interface NamesConfig {
  * process's thread pool: there, names whose servers don't answer would delay files, password hashes and other look-ups,
  * and they can't be canceled. Names are absolute, and `/etc/hosts` is not read.
  */
-export function createNames({ outbound }: NamesConfig): Names {
+export function createNames({ outbound }: NamesConfig): NameResolver {
   const { nameServers } = outbound;
   const limit = new FairLimit(LIMITS);
   /** Runs a look-up within the time that waiting for a slot has left. */
@@ -105,7 +105,7 @@ export function createNames({ outbound }: NamesConfig): Names {
     return found === undefined ? none : found.result;
   };
   return {
-    resolve: (host, owner) => inTime(owner, (ms) => ask(host, nameServers, ms), []),
+    resolve: (host, owner) => inTime(owner, (ms) => askServers(host, nameServers, ms), []),
     texts: (name, owner) => inTime(owner, (ms) => askForTexts(name, nameServers, ms), []),
   };
 }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { codingsOf, decoded } from "./content-coding.ts";
+import { codingsOf, decodedBody } from "./content-coding.ts";
 import {
   type StreamedBody,
   HttpFailure,
@@ -37,11 +37,11 @@ export function toFailure(error: unknown): HttpFailure {
   return new HttpFailure("in_doubt", "connection_lost", { cause: error });
 }
 
-function decode(body: Uint8Array): string {
+function decodeUtf8(body: Uint8Array): string {
   return new TextDecoder().decode(body);
 }
 
-function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
+function responseHeaders(response: Dispatcher.ResponseData): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
@@ -61,16 +61,16 @@ const PARTIAL = 206;
  * they may do when a request names none (RFC 9110, 12.5.3). Codings that remain in `content-encoding` are not removed.
  */
 function withoutCodings(response: Dispatcher.ResponseData) {
-  const { "content-encoding": coding, "content-length": _, ...headers } = headersOf(response);
+  const { "content-encoding": coding, "content-length": _, ...headers } = responseHeaders(response);
   const body = response.body as AsyncIterable<Uint8Array>;
-  const plain = { headers: headersOf(response), chunks: () => body };
+  const plain = { headers: responseHeaders(response), chunks: () => body };
   if (coding === undefined || response.statusCode === PARTIAL) return plain;
   const codings = codingsOf(coding);
   if (codings.length === 0) return plain;
-  return { headers, chunks: () => decoded(body, codings) };
+  return { headers, chunks: () => decodedBody(body, codings) };
 }
 
-function toResponse(
+function toHttpResponse(
   status: number,
   headers: HttpResponse["headers"],
   body: Uint8Array,
@@ -79,8 +79,8 @@ function toResponse(
     status,
     headers,
     body,
-    text: () => decode(body),
-    json: () => parseAnswer(decode(body)),
+    text: () => decodeUtf8(body),
+    json: () => parseAnswer(decodeUtf8(body)),
   };
 }
 
@@ -105,7 +105,7 @@ export async function readResponse(
     // Only the status matters to this caller, so an unreadable body is no error.
     if (!isOfBody || beyondMax === "fail") throw error;
   }
-  return toResponse(response.statusCode, headers, Buffer.concat(kept).subarray(0, bytesMax));
+  return toHttpResponse(response.statusCode, headers, Buffer.concat(kept).subarray(0, bytesMax));
 }
 
 /** An answer whose body is read chunk by chunk, or not at all. */

@@ -9,7 +9,7 @@ import {
   URL_LENGTH_MAX,
   type UrlRefusal,
 } from "./http-call.ts";
-import { createNames, type Names, type NamesConfig } from "./names.ts";
+import { createNames, type NameResolver, type NamesConfig } from "./names.ts";
 import {
   readResponse,
   SentBody,
@@ -235,7 +235,7 @@ interface Rules {
 }
 
 /** Finds out where a call goes. @throws HttpFailure when the call is not allowed */
-function targetOf(
+function callTarget(
   { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
   { allowed, hostMap }: Rules,
 ) {
@@ -267,7 +267,7 @@ function traceHeaders(): Record<string, string> {
 }
 
 /** Creates the agents that open connections. Owners can't use up each other's look-ups and connections. */
-function createAgents(names: Names, allowed: BlockList) {
+function createAgents(names: NameResolver, allowed: BlockList) {
   const agents = new RecentMap<Agent>(AGENTS_MAX);
   const isAllowed = (address: string) => isAllowedAddress(address, allowed);
   return {
@@ -307,7 +307,7 @@ export function createOutbound(config: OutboundConfig, names = createNames(confi
   const agents = createAgents(names, allowed);
 
   const dial = async (request: HttpRequest): Promise<Dispatcher.ResponseData> => {
-    const { url, owner, headers } = targetOf(request, { allowed, hostMap });
+    const { url, owner, headers } = callTarget(request, { allowed, hostMap });
     const dispatcher = await agents.of(owner);
     const { default: undici } = await import("undici");
     const sent = new SentBody(request.body);

@@ -5,11 +5,11 @@ import { canonicalEmail } from "./email.ts";
 import { shape, type Shape } from "./shape.ts";
 
 /** The schema of a setting's text. */
-type Schema<T> = z.ZodMiniType<T, string>;
+type SettingSchema<T> = z.ZodMiniType<T, string>;
 
 /** One setting: its meaning, who sets it, and how its text becomes a value. */
 export interface Setting<T> {
-  readonly schema: Shape<Schema<T>>;
+  readonly schema: Shape<SettingSchema<T>>;
   readonly about: string;
   /** The text to use when the setting is not given, or null when there is none. docs/reference/settings.md shows it. */
   readonly fallback: string | null;
@@ -20,11 +20,14 @@ export type ValueOf<Of extends Setting<unknown>> = Of extends Setting<infer T> ?
 export const matching = (pattern: RegExp, words: string) =>
   z.string().check(z.regex(pattern, words));
 /** Returns the schema of a value that is made from another schema's value. */
-const transformed = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
+const transformed = <T, Made>(schema: SettingSchema<T>, make: (value: T) => Made) =>
   z.pipe(schema, z.transform(make));
 /** Adds a rule to a schema. `words` say what the value has to be. */
-export const withRule = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>
-  schema.check(z.refine(holds, words));
+export const withRule = <T>(
+  schema: SettingSchema<T>,
+  holds: (value: T) => boolean,
+  words: string,
+) => schema.check(z.refine(holds, words));
 
 /** Text as it is. White space around it comes from pasting, and would be part of a name or an id. */
 export const text = shape(() =>
@@ -41,12 +44,14 @@ export const severalWords = shape(() =>
 export const secret = shape(() =>
   z.string().check(z.minLength(32, "must have at least 32 characters")),
 );
-export const oneOf = <Word extends string>(...words: readonly [Word, Word, ...Word[]]) =>
+export const oneOfWords = <Word extends string>(...words: readonly [Word, Word, ...Word[]]) =>
   transformed(z.enum(words, `must be one of ${words.join(", ")}`), (word) => word);
-export const flag = shape(() => transformed(oneOf("true", "false"), (value) => value === "true"));
+export const flag = shape(() =>
+  transformed(oneOfWords("true", "false"), (value) => value === "true"),
+);
 const wholeNumber = shape(() => transformed(matching(/^\d+$/, "must be a whole number"), Number));
 /** Returns a whole number in a range. It adds a check to a shared schema, because every new schema delays the start. */
-export const integer = (min: number, max: number) =>
+export const integerSetting = (min: number, max: number) =>
   shape(() =>
     withRule(
       wholeNumber(),
@@ -68,7 +73,7 @@ export const seconds = shape(() =>
   ),
 );
 /** Returns the schema of JSON. `shapeWords` say what it has to look like. */
-export const jsonOf = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
+export const jsonSetting = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
   z.pipe(
     z.string(),
     z.transform((value, context) => {
@@ -104,14 +109,14 @@ export const dataKeys = shape(() => {
     );
   const words = `must be a JSON object such as {"k1":"<32 bytes in base64>"}`;
   return withRule(
-    jsonOf(z.record(keyId, dataKey), words),
+    jsonSetting(z.record(keyId, dataKey), words),
     (keys) => Object.keys(keys).length > 0,
     "must have at least one key",
   );
 });
 export const es256PrivateKey = shape(() => {
   const coordinate = matching(/^[\w-]{43}$/, "must be a P-256 key in base64url");
-  return jsonOf(
+  return jsonSetting(
     z.object({
       kty: z.literal("EC", "must be an EC key"),
       crv: z.literal("P-256", "must be a P-256 key"),
@@ -199,7 +204,7 @@ export interface MailServer {
 const SMTPS_PORT = 465;
 const SUBMISSION_PORT = 587;
 
-const decoded = (part: string) => (part === "" ? undefined : decodeURIComponent(part));
+const decodedPart = (part: string) => (part === "" ? undefined : decodeURIComponent(part));
 
 function mailServerOf(text: string): MailServer {
   const { protocol, hostname, port, username, password } = new URL(text);
@@ -208,8 +213,8 @@ function mailServerOf(text: string): MailServer {
     host: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (isSecure ? SMTPS_PORT : SUBMISSION_PORT) : Number(port),
     isSecure,
-    user: decoded(username),
-    password: decoded(password),
+    user: decodedPart(username),
+    password: decodedPart(password),
   };
 }
 
@@ -257,12 +262,12 @@ export const isNameServer = (part: string) => {
 };
 
 export const setting = <T>(
-  schema: Shape<Schema<T>>,
+  schema: Shape<SettingSchema<T>>,
   fallback: null,
   about: string,
 ): Setting<T | undefined> => ({ schema, about, fallback });
 export const withDefault = <T>(
-  schema: Shape<Schema<T>>,
+  schema: Shape<SettingSchema<T>>,
   fallback: string,
   about: string,
 ): Setting<T> => ({ schema, about, fallback });

@@ -11,12 +11,12 @@ export interface WantedToken {
   readonly now: Date;
 }
 
-interface Parts {
+interface TokenParts {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-function partsOf(token: string): Parts {
+function tokenParts(token: string): TokenParts {
   const read = (decode: (text: string) => object) => {
     try {
       return { ...decode(token) };
@@ -32,9 +32,9 @@ const atTime = (seconds: unknown) =>
     ? new Date(seconds * 1000).toISOString()
     : boundedText(seconds);
 
-type Claim = (wanted: WantedToken, parts: Parts) => FailedCheck;
+type ClaimCheck = (wanted: WantedToken, parts: TokenParts) => FailedCheck;
 
-const CLAIMS: Readonly<Record<string, Claim>> = {
+const CLAIMS: Readonly<Record<string, ClaimCheck>> = {
   iss: ({ issuers }, { claims }) => ({
     check: "issuer",
     expected: issuers.join(" or "),
@@ -63,14 +63,14 @@ const CLAIMS: Readonly<Record<string, Claim>> = {
   typ: (_wanted, { header }) => ({ check: "type", found: boundedText(header["typ"]) }),
 };
 
-function failedClaim(claim: string, wanted: WantedToken, parts: Parts): FailedCheck {
+function failedClaim(claim: string, wanted: WantedToken, parts: TokenParts): FailedCheck {
   const known = CLAIMS[claim];
   if (known !== undefined) return known(wanted, parts);
   return { check: `claim ${claim}`, found: boundedText(parts.claims[claim]) };
 }
 
 /** Returns the issuer and the audience that a token claims. They are read without verifying its signature. */
-const unverified = ({ claims }: Parts) => ({
+const unverified = ({ claims }: TokenParts) => ({
   unverified: { issuer: boundedText(claims["iss"]), audience: boundedText(claims["aud"]) },
 });
 
@@ -80,7 +80,7 @@ export function failedTokenCheck(
   token: string,
   wanted: WantedToken,
 ): FailedCheck {
-  const parts = partsOf(token);
+  const parts = tokenParts(token);
   const { algorithms, keysFrom } = wanted;
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return failedClaim(error.claim, wanted, parts);

@@ -45,7 +45,7 @@ interface WalkItem {
 }
 
 /** The result of processing one item. */
-export interface Looked<Rest = string> {
+export interface ItemResult<Rest = string> {
   readonly counts?: WalkCounts;
   /** Where to continue with the item, if one call did not finish it. */
   readonly rest?: Rest | undefined;
@@ -66,7 +66,7 @@ export interface ItemWalk<Rest = string> {
   page(
     after: string | undefined,
   ): Promise<{ readonly items: readonly WalkItem[]; readonly next: string | undefined }>;
-  look(id: string, at: WalkAt, rest: Rest | undefined): Promise<Looked<Rest>>;
+  look(id: string, at: WalkAt, rest: Rest | undefined): Promise<ItemResult<Rest>>;
 }
 
 const LOOKS_AT_ONCE = 32;
@@ -76,14 +76,14 @@ const LATER_MAX = 50;
 const OUTAGE_LOOKS = 4;
 const OUTAGE_FAILURES_MAX = 3;
 
-interface Position<Rest> {
+interface StepPosition<Rest> {
   readonly after?: string | undefined;
   /** Whether all items were started. The unfinished ones are in `later`. */
   readonly isAtEnd?: boolean;
-  readonly later: readonly Unfinished<Rest>[];
+  readonly later: readonly UnfinishedItem<Rest>[];
 }
 
-type Unfinished<Rest> = readonly [id: string, rest: Rest];
+type UnfinishedItem<Rest> = readonly [id: string, rest: Rest];
 
 export function addCounts(left: WalkCounts, right: WalkCounts = {}): WalkCounts {
   const sum: Record<string, number> = { ...left };
@@ -134,7 +134,7 @@ async function lookAtItems<Rest>(
   at: WalkAt,
   items: readonly { readonly id: string; readonly rest?: Rest }[],
 ) {
-  const later: Unfinished<Rest>[] = [];
+  const later: UnfinishedItem<Rest>[] = [];
   const looks = await lookAtAll(walk, at, items, async (item) => {
     const { counts, rest } = await walk.look(item.id, at, item.rest);
     if (rest !== undefined) later.push([item.id, rest]);
@@ -146,8 +146,8 @@ async function lookAtItems<Rest>(
 async function stepOverLater<Rest>(
   walk: ItemWalk<Rest>,
   at: WalkAt,
-  position: Position<Rest>,
-): Promise<WalkStep<Position<Rest>>> {
+  position: StepPosition<Rest>,
+): Promise<WalkStep<StepPosition<Rest>>> {
   const items = position.later.map(([id, rest]) => ({ id, rest }));
   const { counts, begun, later } = await lookAtItems(walk, at, items);
   // Items that were not processed go first.
@@ -162,8 +162,8 @@ async function stepOverLater<Rest>(
  * skips nothing.
  */
 export function overItems<Rest = string>(walk: ItemWalk<Rest>): TakeStep {
-  return stepsWith<Position<Rest>>(async (at) => {
-    const position: Position<Rest> = at.position ?? { later: [] };
+  return stepsWith<StepPosition<Rest>>(async (at) => {
+    const position: StepPosition<Rest> = at.position ?? { later: [] };
     if (position.isAtEnd === true || position.later.length >= LATER_MAX)
       return stepOverLater(walk, at, position);
     const { items, next } = await walk.page(position.after);

@@ -9,7 +9,7 @@ import { toUser, userKey } from "./staff/user-store.ts";
 import { isSessionLive } from "./staff/user.ts";
 
 /** The profile that an account is linked to. */
-interface Linked {
+interface LinkedProfile {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
@@ -17,7 +17,7 @@ interface Linked {
 
 /** Returns the rows that must exist and be active in the transaction that links an account, those of `makers` too. */
 export function linkGuard(
-  { platformId, applicationId, profileId }: Linked,
+  { platformId, applicationId, profileId }: LinkedProfile,
   makers: readonly Maker[],
 ): LinkGuard {
   const application = applicationKey(applicationId);

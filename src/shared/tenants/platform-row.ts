@@ -29,7 +29,7 @@ export const platformRow = rowCodec("platform", {
 });
 
 /** Returns the status of a platform's row as callers see it. @throws DamagedRow */
-export function statusOf(row: Row): PlatformStatus {
+export function platformStatusOf(row: Row): PlatformStatus {
   const { status } = platformRow.decode(row);
   return status === "erasing" ? "closed" : status;
 }

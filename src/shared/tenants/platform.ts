@@ -26,10 +26,10 @@ export interface PlatformAccess {
   readonly disabledApplicationIds: readonly string[];
 }
 
-const after = (at: string, ms: number) => new Date(Date.parse(at) + ms);
+const msAfter = (at: string, ms: number) => new Date(Date.parse(at) + ms);
 
 /** Returns when a platform closed at that time is erased. */
-export const erasedAt = (closedAt: string) => after(closedAt, CLOSED_MS);
+export const erasedAt = (closedAt: string) => msAfter(closedAt, CLOSED_MS);
 
 /** Returns when the erasure of a platform closed at that time is announced. */
-export const announcedAt = (closedAt: string) => after(closedAt, ANNOUNCED_MS);
+export const announcedAt = (closedAt: string) => msAfter(closedAt, ANNOUNCED_MS);

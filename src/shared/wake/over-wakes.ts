@@ -28,12 +28,12 @@ export interface WakeWalk {
 }
 
 /** A position among rows: the page, and the last row of it that was visited. */
-interface Place {
+interface WakePosition {
   readonly page?: string | undefined;
   readonly last?: Pick<StoredWake, "at" | "id"> | undefined;
 }
 
-function isAfter(wake: StoredWake, last: Place["last"]): boolean {
+function isAfter(wake: StoredWake, last: WakePosition["last"]): boolean {
   return last === undefined || wake.at > last.at || (wake.at === last.at && wake.id > last.id);
 }
 
@@ -45,7 +45,7 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
   const { clock, wakes } = deps;
 
   /** Visits the rows of a page that need it. Returns the position after them, or undefined at the end of the range. */
-  async function visitPage(at: WalkAt, range: WakeRange, { page, last }: Place) {
+  async function visitPage(at: WalkAt, range: WakeRange, { page, last }: WakePosition) {
     const listedAt = performance.now();
     const listed = await wakes.list(walk.kind, range, page);
     const now = clock.now();
@@ -62,7 +62,7 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
     return { next: listed.next === undefined ? undefined : { page: listed.next }, counts };
   }
 
-  let present: Place | undefined = {};
+  let present: WakePosition | undefined = {};
   let presentAt = -Infinity;
 
   /** Visits the rows that are due now, unless this run just did. Stops when time is up, but not before one visit. */
@@ -80,7 +80,7 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
     return counts;
   }
 
-  return stepsWith<Place>(async (at) => {
+  return stepsWith<WakePosition>(async (at) => {
     // Fixed for the whole round, so that every row is in one of the two ranges.
     const youngest = at.roundAt.getTime() - YOUNG_MS;
     const counts = await visitPresent(at, youngest);

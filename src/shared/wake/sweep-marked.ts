@@ -3,7 +3,7 @@ import type { WakeDeps } from "./deps.ts";
 import { overWakes } from "./over-wakes.ts";
 import { MARK_MS, type MarkKind, type Wake } from "./wake-store.ts";
 
-interface Marked {
+interface MarkSweep {
   readonly kind: MarkKind;
   /** The walk's name in the log when the check of an owner fails. */
   readonly what: string;
@@ -15,7 +15,7 @@ interface Marked {
  * owner was checked after the mark was read. When a check fails, its mark stays for the next sweep, and the sweep
  * continues with the other owners.
  */
-export function sweepMarked(deps: WakeDeps, { kind, what, look }: Marked): TakeStep {
+export function sweepMarked(deps: WakeDeps, { kind, what, look }: MarkSweep): TakeStep {
   const { clock, wakes } = deps;
   const isOver = ({ at }: Wake) => at <= clock.now().toISOString();
   /** The last check of each owner. */

@@ -68,7 +68,7 @@ export function wakeOf(kind: Exclude<WakeKind, "post">, id: string, at: string):
   return { kind, id, at, platformId: "", profileId: "" };
 }
 
-const partitionOf = ({ kind, at }: Wake) => `${kind}|${minuteOf(at)}`;
+const wakePartition = ({ kind, at }: Wake) => `${kind}|${minuteOf(at)}`;
 const rowKeyOf = ({ at, id }: Wake) => `${at}|${id}`;
 
 /**
@@ -111,23 +111,23 @@ export class WakeStore {
   async noteHint(wake: StoredWake, seenAt: Date, lost: number): Promise<void> {
     const columns = wakeRow.encodePart({ hintedAt: seenAt.toISOString(), lost });
     const row = { ...columns, rowKey: rowKeyOf(wake) };
-    await this.#table.mergeIfUnchanged(partitionOf(wake), row, wake.etag);
+    await this.#table.mergeIfUnchanged(wakePartition(wake), row, wake.etag);
   }
 
   async remove(wake: Wake): Promise<void> {
-    await this.#table.delete(partitionOf(wake), rowKeyOf(wake));
+    await this.#table.delete(wakePartition(wake), rowKeyOf(wake));
   }
 
   /** Removes a row, unless it was added again since it was listed. */
   async removeIfUnchanged(wake: StoredWake): Promise<void> {
-    await this.#table.delete(partitionOf(wake), rowKeyOf(wake), wake.etag);
+    await this.#table.delete(wakePartition(wake), rowKeyOf(wake), wake.etag);
   }
 
   /** Removes a row that was last added before the time. A row that is added again meanwhile stays. */
   async removeIfOld(wake: Wake, time: Date): Promise<void> {
-    const stored = await this.#table.find(partitionOf(wake), rowKeyOf(wake));
+    const stored = await this.#table.find(wakePartition(wake), rowKeyOf(wake));
     if (stored === undefined) return;
-    const found = toStored(wake.kind, stored);
+    const found = toStoredWake(wake.kind, stored);
     if (found.createdAt < time.toISOString()) await this.removeIfUnchanged(found);
   }
 
@@ -139,7 +139,7 @@ export class WakeStore {
   ): Promise<{ readonly wakes: readonly StoredWake[]; readonly next: string | undefined }> {
     const partitions = { from: `${kind}|${from}`, before: `${kind}|${to}|` };
     const { rows, next } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, after);
-    const wakes = rows.flatMap((stored) => unlessDamaged(() => [toStored(kind, stored)]) ?? []);
+    const wakes = rows.flatMap((stored) => unlessDamaged(() => [toStoredWake(kind, stored)]) ?? []);
     return { wakes, next };
   }
 
@@ -147,10 +147,10 @@ export class WakeStore {
     const { at, id, platformId, profileId } = wake;
     const times = { createdAt: now.toISOString(), hintedAt, lost: 0 };
     const columns = wakeRow.encode({ at, id, platformId, profileId, ...times });
-    return this.#table.put(partitionOf(wake), { ...columns, rowKey: rowKeyOf(wake) });
+    return this.#table.put(wakePartition(wake), { ...columns, rowKey: rowKeyOf(wake) });
   }
 }
 
-function toStored(kind: WakeKind, { row, etag }: { readonly row: Row; readonly etag: string }) {
+function toStoredWake(kind: WakeKind, { row, etag }: { readonly row: Row; readonly etag: string }) {
   return { ...wakeRow.decode(row), kind, etag };
 }

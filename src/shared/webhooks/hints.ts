@@ -10,12 +10,12 @@ export async function hasPendingEvents(
 }
 
 /** What a hint needs. It is there before what changes a platform's partition. */
-interface Sender extends Pick<WebhooksDeps, "log"> {
+interface HintSender extends Pick<WebhooksDeps, "log"> {
   readonly stores: Pick<WebhookStores, "webhookQueue">;
 }
 
 /** Sends the hint that the platform has pending events. Never throws, because the sweep finds them. */
-export async function hintEvents({ stores, log }: Sender, platformId: string): Promise<void> {
+export async function hintEvents({ stores, log }: HintSender, platformId: string): Promise<void> {
   try {
     await stores.webhookQueue.hint({ kind: "events", platformId });
   } catch (error) {
@@ -24,7 +24,7 @@ export async function hintEvents({ stores, log }: Sender, platformId: string): P
 }
 
 export async function markAndHintEvents(
-  services: Sender & Pick<WebhooksDeps, "clock" | "wakes">,
+  services: HintSender & Pick<WebhooksDeps, "clock" | "wakes">,
   platformId: string,
 ): Promise<void> {
   try {

@@ -23,7 +23,7 @@ import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import { viewDelivery, type DeliveryView } from "./deliveries/delivery.ts";
 import { newEvent } from "../events/events.ts";
 
-async function viewOf({ stores, clock }: WebhooksDeps, endpoint: Endpoint) {
+async function endpointViewOf({ stores, clock }: WebhooksDeps, endpoint: Endpoint) {
   return viewEndpoint(endpoint, await stores.pending.results(endpoint.id, clock.now()));
 }
 
@@ -43,7 +43,7 @@ export async function listEndpoints(
   const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
   const items = await Promise.all(
     listed.items.map(async (endpoint) => ({
-      ...(await viewOf(services, endpoint)),
+      ...(await endpointViewOf(services, endpoint)),
       ...hidden,
     })),
   );
@@ -140,17 +140,17 @@ export async function updateEndpoint(
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   services.audit.record(scope, { action: "webhook.updated", target, applicationId });
-  return viewOf(services, endpoint);
+  return endpointViewOf(services, endpoint);
 }
 
-/** Deletes an endpoint and returns it as it was. Its pending deliveries end as dead. @throws AppError `not_found` */
+/** Deletes an endpoint and returns it was. Its pending deliveries end as dead. @throws AppError `not_found` */
 export async function deleteEndpoint(
   services: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<EndpointView> {
   const endpoint = await getEndpoint(services, scope, webhookId);
-  const view = await viewOf(services, endpoint);
+  const view = await endpointViewOf(services, endpoint);
   if (!(await services.stores.endpoints.delete(endpoint))) throw notFound();
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
@@ -176,7 +176,7 @@ export async function rotateSecret(
   if (endpoint === undefined) throw notFound();
   const target = { type: "webhook", id: webhookId };
   services.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
-  return { ...(await viewOf(services, endpoint)), secret };
+  return { ...(await endpointViewOf(services, endpoint)), secret };
 }
 
 /**

@@ -10,7 +10,7 @@ import { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { WebhookHint } from "./hint-queue.ts";
 
-interface Parts {
+interface WebhookStoreParts {
   readonly webhookQueue: HintQueue<WebhookHint>;
   readonly commit: Commit;
   readonly dataKeys: DataKeys;
@@ -21,7 +21,7 @@ export type WebhookStores = ReturnType<typeof createWebhookStores>;
 /** Creates the stores of events, endpoints and deliveries, and their queue. */
 export function createWebhookStores(
   { core, events, deliveries, dead }: Tables,
-  { webhookQueue, commit, dataKeys }: Parts,
+  { webhookQueue, commit, dataKeys }: WebhookStoreParts,
 ) {
   return {
     events: new EventStore(core, events),

@@ -6,7 +6,7 @@ import { timeOfId } from "../../../src/shared/runtime/ids.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
 import { dataOf } from "../../setup/factories.ts";
-import { wordsOf } from "../../../src/shared/networks/contract/media-check.ts";
+import { ruleWords } from "../../../src/shared/networks/contract/media-check.ts";
 import { networkOf } from "../../../src/shared/networks/lookup.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";
@@ -226,7 +226,7 @@ export function expectTruth({ leg, post, paid, visible, told }: LegRun, where: s
   // A limit on calls is no quota of posts, and says so.
   const isOfCalls =
     code === "quota_exceeded" && message.startsWith("The network takes no more calls");
-  const ofRule = rule === null ? undefined : wordsOf(networkOf(leg.platform), rule, known);
+  const ofRule = rule === null ? undefined : ruleWords(networkOf(leg.platform), rule, known);
   const own = isOfCalls ? message : (ofRule ?? LEG_ERRORS[known]).message;
   expect([where, message]).toEqual([where, own]);
   // A signal may have a way out of its own.

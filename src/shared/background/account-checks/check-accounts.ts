@@ -103,7 +103,7 @@ interface Bounds {
 }
 const BOUNDS: Bounds = { connectionsMin: 500, connectionsOfPage: 16 };
 
-interface Position {
+interface RoundPosition {
   /** Position of the last finished platform in the index, or "" at the beginning. */
   readonly platforms: string;
   /** The last checked connection of the next platform, or "" for none. */
@@ -113,9 +113,9 @@ interface Position {
   /** Position in the table of hosts, after all platforms. Absent at its beginning. */
   readonly hosts?: string;
 }
-const START: Position = { platforms: "", connection: "", connections: 0 };
+const START: RoundPosition = { platforms: "", connection: "", connections: 0 };
 
-interface Listed {
+interface ListedPlatform {
   readonly id: string;
   readonly after: string;
 }
@@ -123,9 +123,9 @@ interface Listed {
 /** Makes the function that finds the next platform in the order of their index, which it reads ahead. */
 function platformsAhead(services: BackgroundDeps) {
   let start = "";
-  let items: readonly Listed[] = [];
+  let items: readonly ListedPlatform[] = [];
   let isLastPage = false;
-  return async (after: string): Promise<Listed | undefined> => {
+  return async (after: string): Promise<ListedPlatform | undefined> => {
     const at = items.findIndex((item) => item.after > after);
     if (items.length > 0 && after >= start && (at >= 0 || isLastPage)) return items[at];
     const from = after === "" ? undefined : after;
@@ -144,11 +144,11 @@ function countsOf(
 }
 
 /** Does the work that belongs to no platform, and ends the round. */
-async function finish(
+async function finishRound(
   services: BackgroundDeps,
   at: WalkAt,
-  position: Position,
-): Promise<WalkStep<Position>> {
+  position: RoundPosition,
+): Promise<WalkStep<RoundPosition>> {
   if (!isRotating(services.config)) return { next: undefined };
   const page = await resealHosts(services.connections, position.hosts);
   const counts = countsOf([], page.keys);
@@ -168,10 +168,10 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
   const outbound = pacedOutbound(services.connections.outbound);
   const paced = { ...services.connections, outbound };
   const nextPlatform = platformsAhead(services);
-  return stepsWith<Position>(async (at) => {
+  return stepsWith<RoundPosition>(async (at) => {
     const position = at.position ?? START;
     const platform = await nextPlatform(position.platforms);
-    if (platform === undefined) return finish(services, at, position);
+    if (platform === undefined) return finishRound(services, at, position);
     const isFirst = position.connection === "";
     const keys =
       isFirst && isRotating(services.config) ? await resealPlatform(services, platform.id) : [];
@@ -184,7 +184,7 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
     );
     const connections = position.connections + accounts;
     const rests = connections >= max;
-    const next: Position = {
+    const next: RoundPosition = {
       platforms: last === undefined ? platform.after : position.platforms,
       connection: last ?? "",
       connections: rests ? 0 : connections,

@@ -7,11 +7,11 @@ import type { ConnectionsDeps } from "../deps.ts";
 import type { ConnectSession } from "../connect-session.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 
-type Headers = readonly (readonly [string, string])[];
+type HeaderList = readonly (readonly [string, string])[];
 
 export interface BrowserAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderList;
   readonly body?: string;
   /** The error that the page tells of, if it is not one of what the person typed. The request's log line names it. */
   readonly refusal?: unknown;
@@ -78,7 +78,7 @@ export function isForeign({ fetchSite }: BrowserRequest): boolean {
   return fetchSite !== null && fetchSite !== "same-origin" && fetchSite !== "none";
 }
 
-export function redirect(location: string, headers: Headers = []): BrowserAnswer {
+export function redirect(location: string, headers: HeaderList = []): BrowserAnswer {
   return { status: 303, headers: [["location", location], ...headers] };
 }
 

@@ -18,12 +18,12 @@ import { visitLimits } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
 import type { OpenVisit } from "./visit.ts";
-import { html, initialOf, nameOf, type Markup } from "./markup.ts";
+import { html, initialOf, isolatedName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import { layout, renderCapability, renderSteps, type Capability } from "./layout.ts";
-import { fill, wordsOf, type Language } from "./language.ts";
-import { markOf, WARNING } from "./marks.ts";
+import { fill, languageWords, type Language } from "./language.ts";
+import { networkMark, WARNING } from "./marks.ts";
 
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
@@ -56,7 +56,7 @@ export async function offerChoice(
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
 }
 
-interface Named {
+interface NamedChoice {
   readonly visit: OpenVisit;
   readonly network: NetworkName;
   /** The choice's name, as the browser sent it. */
@@ -67,9 +67,9 @@ interface Named {
 export async function findChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  named: Named,
+  named: NamedChoice,
 ): Promise<OpenChoice | undefined> {
-  const found = await findOpen(services, request, named);
+  const found = await findOpenChoice(services, request, named);
   const { candidates, isCut = false } = found?.attempt.secrets ?? {};
   return named.choice === undefined || candidates === undefined
     ? undefined
@@ -84,13 +84,13 @@ export async function takeChoice(
     network,
     candidateId,
     ...named
-  }: Omit<Named, "network"> & {
+  }: Omit<NamedChoice, "network"> & {
     readonly network: RegisteredNetwork;
     readonly candidateId: string | undefined;
   },
 ): Promise<BoundedLinking | { readonly kind: "over" } | { readonly kind: "unknown" }> {
   const { link } = network;
-  const found = await findOpen(services, request, { ...named, network: network.name });
+  const found = await findOpenChoice(services, request, { ...named, network: network.name });
   if (found === undefined || named.choice === undefined) return { kind: "over" };
   const { candidates = [], flow } = found.attempt.secrets;
   const candidate = candidates.find(({ id }) => id === candidateId);
@@ -101,10 +101,10 @@ export async function takeChoice(
   return boundedLink(await link.choose(candidate.id, flow, tools));
 }
 
-async function findOpen(
+async function findOpenChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  { visit, network, choice }: Named,
+  { visit, network, choice }: NamedChoice,
 ): Promise<FoundAttempt | undefined> {
   if (choice === undefined || choice === "" || choice.length > CHOICE_CHARACTERS_MAX)
     return undefined;
@@ -140,17 +140,17 @@ export interface ChoicePage extends Capability {
 
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
-  const words = wordsOf(language).choice;
+  const words = languageWords(language).choice;
   const isWrong = problem !== null;
   const fault =
     isWrong &&
     html`<p class="error" id="problem">
-      ${WARNING}<span>${fill(wordsOf(language).problems[problem], { network: title })}</span>
+      ${WARNING}<span>${fill(languageWords(language).problems[problem], { network: title })}</span>
     </p>`;
   const body = html`${renderSteps("allow", language)}
     <div class="card plain">
       <div class="ahead">
-        ${markOf(network, title)}
+        ${networkMark(network, title)}
         <div>
           <h1>${words.title}</h1>
           <p class="soft">${fill(words.lead, { network: title })}</p>
@@ -189,7 +189,7 @@ function renderCandidate({ id, label, hint }: LinkCandidate, isFault: boolean): 
       aria-hidden="true"
       >${initialOf(label)}</span
     ><span
-      >${nameOf(label)}${hint !== "" && html`<span class="hint">${nameOf(hint)}</span>`}</span
+      >${isolatedName(label)}${hint !== "" && html`<span class="hint">${isolatedName(hint)}</span>`}</span
     ></label
   >`;
 }

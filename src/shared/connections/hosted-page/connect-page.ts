@@ -1,5 +1,5 @@
 import type { NetworkName } from "../../networks/lookup.ts";
-import { html, initialOf, nameOf, type Markup } from "./markup.ts";
+import { html, initialOf, isolatedName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import {
@@ -10,9 +10,9 @@ import {
   renderSteps,
   type Capability,
 } from "./layout.ts";
-import { fill, wordsOf, type Language } from "./language.ts";
+import { fill, languageWords, type Language } from "./language.ts";
 import { fieldAtFault, renderForm, type AskedForm, type FieldFault, type Way } from "./form.ts";
-import { CHECK, CHEVRON, markOf, WARNING } from "./marks.ts";
+import { CHECK, CHEVRON, networkMark, WARNING } from "./marks.ts";
 
 export interface ConnectPage extends CardPage {
   readonly branding: Branding;
@@ -28,11 +28,11 @@ export interface ConnectPage extends CardPage {
 
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
   const { language, branding, cards } = page;
-  const words = wordsOf(language);
+  const words = languageWords(language);
   const lead =
     branding.name === undefined
       ? html`${words.page.lead}`
-      : fill(words.page.leadFor, { brand: nameOf(branding.name) });
+      : fill(words.page.leadFor, { brand: isolatedName(branding.name) });
   const opened = openedOf(page);
   const body = html`${renderReport(page)}
     <h1>${words.page.title}</h1>
@@ -62,7 +62,7 @@ function renderReport({ language, cards, problem, justLinked }: ConnectPage): Ma
   if (problem !== null) return renderProblem({ language, problem, network: null });
   const made = cards.find(({ network, state }) => network === justLinked && state === "linked");
   if (made === undefined) return null;
-  const words = wordsOf(language).page;
+  const words = languageWords(language).page;
   return html`<p class="note good" role="status" tabindex="-1" autofocus>
     ${CHECK}${fill(words.linked, { network: made.title })}
   </p>`;
@@ -71,7 +71,7 @@ function renderReport({ language, cards, problem, justLinked }: ConnectPage): Ma
 /** Renders the end of the page. Without a way back, the user closes the window, which ends nothing. */
 function renderEnd(page: ConnectPage): Markup {
   const { language, branding, cards, hasLinked, hasWayBack, doneAction } = page;
-  const words = wordsOf(language).page;
+  const words = languageWords(language).page;
   const linked = cards.filter(({ state }) => state === "linked").length;
   const progress = { linked: String(linked), total: String(cards.length) };
   if (!hasLinked && !hasWayBack) return html`<p class="end soft">${words.later}</p>`;
@@ -129,7 +129,7 @@ interface CardPage extends Capability {
 function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
   const { network, title, state, account } = card;
   const isOff = state === "unavailable";
-  const head = html`${markOf(network, title)}
+  const head = html`${networkMark(network, title)}
     <span class="head"
       ><span class="name" role="heading" aria-level="2">${title}</span
       >${renderState(page, card)}</span
@@ -150,18 +150,18 @@ function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
 
 function renderState({ language }: CardPage, card: Card): Markup {
   const { state, account, lacksPermission } = card;
-  const words = wordsOf(language).card;
+  const words = languageWords(language).card;
   const { username = "", displayName = "" } = account ?? {};
   // One line, so that all closed rows fit on a screen.
-  const more = lacksPermission ? words.partly : displayName === "" ? "" : nameOf(displayName);
+  const more = lacksPermission ? words.partly : displayName === "" ? "" : isolatedName(displayName);
   switch (state) {
     case "linked":
       return html`<span class="state is-good"
-          >${CHECK}<span>${fill(words.linkedAs, { name: nameOf(username) })}</span></span
+          >${CHECK}<span>${fill(words.linkedAs, { name: isolatedName(username) })}</span></span
         >${more !== "" && html`<span class="state">${more}</span>`}`;
     case "needs_reauth":
       return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span
-        ><span class="state">${nameOf(username)}</span>`;
+        ><span class="state">${isolatedName(username)}</span>`;
     case "unavailable":
       return html`<span class="state">${words.unavailable}</span>`;
     case "unlinked":
@@ -182,16 +182,16 @@ function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Marku
 /** Renders why, or with what effect, the account would be linked again. */
 function renderStanding({ language }: CardPage, card: Card): Markup | null {
   const { title: network, state, account, lacksPermission } = card;
-  const words = wordsOf(language).card;
+  const words = languageWords(language).card;
   if (state === "needs_reauth")
-    return html`<p>${fill(words.again, { name: nameOf(account?.username ?? "") })}</p>`;
+    return html`<p>${fill(words.again, { name: isolatedName(account?.username ?? "") })}</p>`;
   if (state !== "linked") return null;
   return html`${lacksPermission && html`<p>${fill(words.lacks, { network })}</p>`}
     <p>${words.another}</p>`;
 }
 
 function renderBody(page: CardPage, card: Card): Markup {
-  const words = wordsOf(page.language);
+  const words = languageWords(page.language);
   const { network, title, form, otherForm, leaves, problem } = card;
   const about: Readonly<Partial<Record<string, string>>> = words.about;
   const summaries: Readonly<Partial<Record<string, string>>> = words.otherWays;
@@ -214,19 +214,19 @@ function isAgain({ state, lacksPermission }: Card): boolean {
   return state === "needs_reauth" || (state === "linked" && lacksPermission);
 }
 
-function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | null {
+function fieldFault({ language }: CardPage, card: Card, way: Way): FieldFault | null {
   const { problem, title, form, otherForm } = card;
   const { fields = [] } = (way === "first" ? form : otherForm) ?? {};
   if (problem?.way !== way) return null;
   const field = problem.field ?? fieldAtFault(problem.problem, fields, problem.typed);
-  const sentence = fill(wordsOf(language).problems[problem.problem], { network: title });
+  const sentence = fill(languageWords(language).problems[problem.problem], { network: title });
   return field === undefined ? null : { field, sentence };
 }
 
 /** Renders the row's problem, unless a field shows it. */
 function renderRowProblem(page: CardPage, card: Card): Markup | null {
   const { problem, title: network, account } = card;
-  if (problem === null || faultOf(page, card, problem.way) !== null) return null;
+  if (problem === null || fieldFault(page, card, problem.way) !== null) return null;
   const isLinked = account !== null;
   return renderProblem({ language: page.language, problem: problem.problem, network, isLinked });
 }
@@ -238,7 +238,7 @@ function renderWay(
 ): Markup {
   const { sessionId, token, language } = page;
   const { network, title, action, problem } = card;
-  const words = wordsOf(language);
+  const words = languageWords(language);
   const label = leaves ? words.card.continueAt : words.card.connect;
   return renderForm({
     sessionId,
@@ -249,7 +249,7 @@ function renderWay(
     action,
     ...form,
     typed: problem?.way === way ? problem.typed : {},
-    fault: faultOf(page, card, way),
+    fault: fieldFault(page, card, way),
     button: fill(isAgain(card) ? words.card.reconnect : label, { network: title }),
   });
 }

@@ -72,10 +72,10 @@ async function linkReturned(
   const back = (problem: LinkProblem) =>
     redirect(pageAddress(services.config, sessionId, secrets.token, { network: name, problem }));
   if (Date.parse(attempt.expiresAt) <= services.clock.now().getTime()) return back("step_over");
-  if (isOfAnother(params["iss"], secrets.server)) return back("instance_unsupported");
+  if (isOtherIssuer(params["iss"], secrets.server)) return back("instance_unsupported");
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) return back("not_available");
-  const outcome = await finish(services, network, visit, { attempt, params });
+  const outcome = await finishLinking(services, network, visit, { attempt, params });
   if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
   if (outcome.kind === "restart" && network.link.kind === "oauth") {
     const again = { visit, network: name, link: network.link, form: outcome.form };
@@ -91,7 +91,7 @@ async function linkReturned(
  * Reports whether an answer comes from another server than the one visited (RFC 9207). Its code must then be sent to
  * neither. A network that publishes its issuer's exact name compares it itself.
  */
-function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
+function isOtherIssuer(issuer: string | undefined, server: string | undefined): boolean {
   if (issuer === undefined || server === undefined) return false;
   return !URL.canParse(issuer) || new URL(issuer).origin !== server;
 }
@@ -115,7 +115,7 @@ async function findStarted(
   return isStarted && isItsAddress ? found : undefined;
 }
 
-async function finish(
+async function finishLinking(
   services: ToolsDeps,
   { name, link }: RegisteredNetwork,
   { session }: OpenVisit,

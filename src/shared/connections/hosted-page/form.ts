@@ -3,7 +3,7 @@ import type { LinkField, LinkForm, OAuthFlow } from "../../networks/contract/lin
 import type { NetworkApp, NetworkApps } from "../../networks/contract/settings.ts";
 import { html, type Markup } from "./markup.ts";
 import { renderCapability, type Capability } from "./layout.ts";
-import { wordsOf, type Language } from "./language.ts";
+import { languageWords, type Language } from "./language.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FieldWords } from "./languages/en.ts";
 import type { AwayTo } from "./browser.ts";
@@ -75,7 +75,7 @@ function fieldWords(
   wordsAt: string,
   { name, label, hint }: Pick<LinkField, "name" | "label" | "hint">,
 ): FieldWords {
-  return wordsOf(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
+  return languageWords(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
 }
 
 export function renderForm(form: NetworkForm): Markup {

@@ -9,7 +9,7 @@ import { pt } from "./languages/pt.ts";
 export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<Language, Words>;
 export type Language = Locale;
 
-export function wordsOf(language: Language): Words {
+export function languageWords(language: Language): Words {
   return LANGUAGES[language];
 }
 

@@ -1,7 +1,7 @@
-import { html, initialOf, nameOf, plainName, type Markup } from "./markup.ts";
+import { html, initialOf, isolatedName, plainName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
-import { fill, fillText, wordsOf, type Language } from "./language.ts";
+import { fill, fillText, languageWords, type Language } from "./language.ts";
 import { CHECK } from "./marks.ts";
 import { ACCENT, stylesheet, textOn } from "./stylesheet.ts";
 import type { Words } from "./languages/en.ts";
@@ -19,7 +19,7 @@ export interface Layout {
 /** Renders a whole document. Nothing in it needs a script. */
 export function layout(page: Layout): string {
   const { language, nonce, branding, title, body } = page;
-  const words = wordsOf(language);
+  const words = languageWords(language);
   const brand = branding.name === undefined ? "" : ` · ${plainName(branding.name)}`;
   const heading = page.hasProblem === true ? fillText(words.problem.title, { title }) : title;
   return html`<!doctype html>
@@ -57,7 +57,7 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
     html`<img src="${logoUrl}" alt="${alt}" decoding="async" referrerpolicy="no-referrer" />`;
   return html`<header class="brand">
     <span class="logo">${initial}${picture}</span
-    >${name !== undefined && html`<span>${nameOf(name)}</span>`}
+    >${name !== undefined && html`<span>${isolatedName(name)}</span>`}
   </header>`;
 }
 
@@ -104,17 +104,17 @@ function renderFooter(branding: Branding, words: Words["footer"]): Markup | null
 }
 
 export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {
-  if (branding.backLabel !== undefined) return nameOf(branding.backLabel);
+  if (branding.backLabel !== undefined) return isolatedName(branding.backLabel);
   if (branding.name === undefined) return html`${otherwise}`;
-  return fill(wordsOf(language).page.backTo, { brand: nameOf(branding.name) });
+  return fill(languageWords(language).page.backTo, { brand: isolatedName(branding.name) });
 }
 
 const STEPS = ["network", "allow", "done"] as const;
-export type Step = (typeof STEPS)[number];
+export type PageStep = (typeof STEPS)[number];
 
 /** Renders the steps of linking. Finished steps have a tick, and the last one has it as soon as it is reached. */
-export function renderSteps(current: Step, language: Language): Markup {
-  const words = wordsOf(language).steps;
+export function renderSteps(current: PageStep, language: Language): Markup {
+  const words = languageWords(language).steps;
   const at = STEPS.indexOf(current);
   const items = STEPS.map((step, index) => {
     const isOver = index < at || step === "done";
@@ -140,7 +140,7 @@ export interface ProblemSummary {
 /** Renders a problem that is about no field. It gets the focus when the page opens, so that it is read first. */
 export function renderProblem(summary: ProblemSummary): Markup {
   const { language, problem, network, isLinked = false } = summary;
-  const words = wordsOf(language);
+  const words = languageWords(language);
   const named = { network: network ?? "" };
   const { general, at, kept } = words.problem;
   const heading = network === null ? general : isLinked ? kept : at;

@@ -48,7 +48,7 @@ const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
 };
 
 /** Renders the mark of a network. It is hidden from screen readers, because the name is next to it. */
-export function markOf(network: string, title: string): Markup {
+export function networkMark(network: string, title: string): Markup {
   const drawing = DRAWINGS[network];
   return drawing === undefined
     ? html`<span class="mark initial" aria-hidden="true">${initialOf(title)}</span>`

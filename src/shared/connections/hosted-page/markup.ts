@@ -18,7 +18,7 @@ export function plainName(text: string): string {
 }
 
 /** Returns a name for use in a sentence, isolated so that its writing direction doesn't affect what follows. */
-export function nameOf(text: string): Markup {
+export function isolatedName(text: string): Markup {
   return html`<bdi>${plainName(text)}</bdi>`;
 }
 

@@ -66,16 +66,16 @@ async function reportOf(
   const network = networkNamed(fields["network"]);
   if (network === undefined)
     return problem === undefined ? undefined : { kind: "general", problem };
-  if (problem !== undefined) return problemOf(network, problem);
+  if (problem !== undefined) return problemReport(network, problem);
   if (fields["linked"] !== undefined) return { kind: "linked", network };
   if (fields["choice"] === undefined) return undefined;
   const choice = await findChoice(services, request, { visit, network, choice: fields["choice"] });
   return choice === undefined
-    ? problemOf(network, "step_over")
+    ? problemReport(network, "step_over")
     : { kind: "choice", network, choice, problem: null };
 }
 
-export function problemOf(network: NetworkName, problem: LinkProblem): StepReport {
+export function problemReport(network: NetworkName, problem: LinkProblem): StepReport {
   return { kind: "problem", network, problem, way: "first", typed: {} };
 }
 
@@ -139,7 +139,7 @@ function toCard(
   return {
     network: name,
     title: network.title,
-    state: isAvailable ? stateOf(connection) : "unavailable",
+    state: isAvailable ? cardState(connection) : "unavailable",
     account: connection === undefined ? null : shownAccount(connection),
     lacksPermission: connection !== undefined && lacksPermission(config, connection),
     form: first,
@@ -167,7 +167,7 @@ function shownAccount({ account }: Connection): ShownAccount {
   };
 }
 
-function stateOf(connection: Connection | undefined): Card["state"] {
+function cardState(connection: Connection | undefined): Card["state"] {
   if (connection === undefined) return "unlinked";
   return connection.status === "needs_reauth" ? "needs_reauth" : "linked";
 }

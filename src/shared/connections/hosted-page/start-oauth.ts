@@ -23,7 +23,7 @@ import type { OpenVisit } from "./visit.ts";
 
 const STATE_MS = 10 * 60_000;
 
-interface Start {
+interface OAuthVisit {
   readonly visit: OpenVisit;
   readonly network: NetworkName;
   readonly link: OAuthFlow;
@@ -37,7 +37,7 @@ interface Start {
 export async function startOAuth(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  { visit, network, link, form }: Start,
+  { visit, network, link, form }: OAuthVisit,
 ): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
   const { config, clock, outbound } = services;
   const [state, codeVerifier] = [randomToken(), randomToken()];
@@ -51,7 +51,7 @@ export async function startOAuth(
     logFailedLink(services, "an authorisation was not started", where, started);
     return { problem: started.code };
   }
-  if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
+  if (!isPageUrl(started.url, config.production)) return { problem: "instance_unsupported" };
   const hasCallback = started.server !== undefined;
   invariant(hasCallback === (link.hasServers === true), "the callback of the server is not known");
   const browserId = browserIdOf(services, request) ?? newBrowserId(services.linking.linkTokens);
@@ -72,7 +72,7 @@ export async function startOAuth(
 }
 
 /** Reports whether a URL, which a federated network's server may have chosen, is that of a web page. */
-function isWebPage(url: string, production: boolean): boolean {
+function isPageUrl(url: string, production: boolean): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol } = new URL(url);
   return protocol === "https:" || (!production && protocol === "http:");

@@ -3,7 +3,7 @@ import type { Branding } from "../schema.ts";
 
 type Rgb = readonly [number, number, number];
 
-function parse(color: string): Rgb {
+function parseColor(color: string): Rgb {
   const part = (start: number) => Number.parseInt(color.slice(start, start + 2), 16);
   return [part(1), part(3), part(5)];
 }
@@ -13,7 +13,7 @@ function format(rgb: Rgb): string {
 }
 
 function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = parse(color).map((part) => {
+  const [red = 0, green = 0, blue = 0] = parseColor(color).map((part) => {
     const share = part / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
@@ -35,8 +35,8 @@ const TEXT_CONTRAST = 4.5;
 const STEPS = 24;
 
 function mixed(color: string, towards: string, share: number): string {
-  const other = parse(towards);
-  const [red, green, blue] = parse(color);
+  const other = parseColor(towards);
+  const [red, green, blue] = parseColor(color);
   const mix = (part: number, index: 0 | 1 | 2) => Math.round(part + (other[index] - part) * share);
   return format([mix(red, 0), mix(green, 1), mix(blue, 2)]);
 }
@@ -81,7 +81,7 @@ const GREY_SPREAD = 48;
 export function fillOn(color: string, scheme: Scheme): string {
   const grounds = GROUNDS[scheme];
   if (grounds.every((ground) => contrast(color, ground) >= VISIBLE_CONTRAST)) return color;
-  const parts = parse(color);
+  const parts = parseColor(color);
   if (Math.max(...parts) - Math.min(...parts) < GREY_SPREAD) return INK[scheme];
   return scheme === "light" ? color : readableOn(color, grounds);
 }

@@ -17,7 +17,7 @@ import { logFailedLink } from "./failed-link.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import { WAY_FIELD, wayOf, waysIn, type WayIn } from "./form.ts";
-import { connectPage, problemOf } from "./show-page.ts";
+import { connectPage, problemReport } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { endNotice, foreignForm, leave, openVisit, paused, type OpenVisit } from "./visit.ts";
 
@@ -29,13 +29,13 @@ const STATUS: Partial<Record<LinkProblem, number>> = { unpaid: 402, too_many_att
 /** For a form that was understood but did not lead to an account. */
 const STATUS_OTHERWISE = 422;
 
-type Fields = Readonly<Record<string, string>>;
+type FormFields = Readonly<Record<string, string>>;
 
 /** Answers POST of a network's form on the hosted page: signs in, or redirects to the network's own page. */
 export async function submitForm(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  step: { readonly network: string; readonly fields: Fields },
+  step: { readonly network: string; readonly fields: FormFields },
 ): Promise<BrowserAnswer> {
   if (isForeign(request)) return foreignForm(services.config, request);
   const visit = await openVisit(services, step.fields);
@@ -46,21 +46,21 @@ export async function submitForm(
     return endNotice(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) {
-    const report = problemOf(name, "not_available");
+    const report = problemReport(name, "not_available");
     return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
   const given = { visit, network, fields: step.fields };
   return await services.waits.run(visitorsOf(visit.session), () =>
     step.fields["choice"] === undefined
       ? signIn(services, request, given)
-      : choose(services, request, given),
+      : chooseAccount(services, request, given),
   );
 }
 
 interface SignIn {
   readonly visit: OpenVisit;
   readonly network: RegisteredNetwork;
-  readonly fields: Fields;
+  readonly fields: FormFields;
 }
 
 async function signIn(
@@ -82,7 +82,7 @@ async function signIn(
   if (counted === "over")
     return endNotice(services, request, await services.stores.connectSessions.find(visit.session));
   if (counted !== "counted") return await trouble(counted);
-  const answer = await begin(services, request, { visit, network, chosen, form });
+  const answer = await beginLinking(services, request, { visit, network, chosen, form });
   return "problem" in answer ? await trouble(answer.problem, answer.field) : answer;
 }
 
@@ -93,7 +93,7 @@ interface Trouble {
 }
 
 /** Redirects to the network's own page, or signs in with the typed fields. */
-async function begin(
+async function beginLinking(
   services: ConnectionsDeps,
   request: BrowserRequest,
   {
@@ -101,7 +101,7 @@ async function begin(
     network,
     chosen,
     form,
-  }: Omit<SignIn, "fields"> & { readonly chosen: WayIn; readonly form: Fields },
+  }: Omit<SignIn, "fields"> & { readonly chosen: WayIn; readonly form: FormFields },
 ): Promise<BrowserAnswer | Trouble> {
   const { name } = network;
   if (chosen.kind === "oauth")
@@ -112,7 +112,7 @@ async function begin(
 }
 
 /** Answers the form in which one of an authorisation's accounts is chosen. */
-async function choose(
+async function chooseAccount(
   services: ConnectionsDeps,
   request: BrowserRequest,
   { visit, network, fields }: SignIn,
@@ -122,7 +122,7 @@ async function choose(
   const trouble = (problem: LinkProblem) =>
     connectPage(services, request, visit, {
       status: STATUS[problem] ?? STATUS_OTHERWISE,
-      report: problemOf(name, problem),
+      report: problemReport(name, problem),
     });
   const outcome = await takeChoice(services, request, { visit, network, choice, candidateId });
   if (outcome.kind === "over") return await trouble("step_over");
@@ -144,7 +144,7 @@ async function choose(
 /** Reads only the form's own fields, and names one that can't be read. */
 function readFields(
   fields: readonly LinkField[],
-  given: Fields,
+  given: FormFields,
 ): { readonly form: Record<string, string>; readonly unread: string | undefined } {
   const form: Record<string, string> = {};
   let unread: string | undefined;
@@ -158,7 +158,7 @@ function readFields(
   return { form, unread };
 }
 
-function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<string, string> {
+function withoutSecrets(fields: readonly LinkField[], form: FormFields): Record<string, string> {
   const shown = fields.filter(({ secret }) => !secret);
   return Object.fromEntries(shown.map(({ name }) => [name, form[name] ?? ""]));
 }
@@ -226,7 +226,7 @@ export async function finishVisit(
   if (isForeign(request)) return foreignForm(services.config, request);
   const visit = await openVisit(services, fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
-  if (visit.kind === "over") return end(services, request, visit.session);
+  if (visit.kind === "over") return endSession(services, request, visit.session);
   const isCancel = fields["action"] === "cancel";
   const now = services.clock.now();
   const ended = await services.stores.connectSessions.change(visit.session, (current) => {
@@ -237,7 +237,7 @@ export async function finishVisit(
   if (ended !== undefined) return leave(services, request, ended);
   const after = await services.stores.connectSessions.find(visit.session);
   if (after === undefined || sessionStatus(after, now) !== "open")
-    return end(services, request, visit.session);
+    return endSession(services, request, visit.session);
   // No page waits for the user, who may leave and come back.
   if (isCancel) return paused(services.config, request, visit);
   const report = { kind: "general", problem: "nothing_linked" } as const;
@@ -245,7 +245,7 @@ export async function finishVisit(
 }
 
 /** Answers for a session that has ended. Leads back to the platform if the end user completed it. */
-async function end(
+async function endSession(
   services: ConnectionsDeps,
   request: BrowserRequest,
   ref: OpenVisit["session"],

@@ -18,11 +18,11 @@ import {
 } from "../connect-session.ts";
 import { sessionState } from "../session-state.ts";
 import { isLocale } from "../../runtime/locale.ts";
-import { html, nameOf, plainName, type Markup } from "./markup.ts";
+import { html, isolatedName, plainName, type Markup } from "./markup.ts";
 import type { Branding } from "../schema.ts";
-import { fill, wordsOf, type Language } from "./language.ts";
+import { fill, languageWords, type Language } from "./language.ts";
 import { backLabel, layout, renderSteps } from "./layout.ts";
-import { CHECK, markOf } from "./marks.ts";
+import { CHECK, networkMark } from "./marks.ts";
 import type { Words } from "./languages/en.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
@@ -50,7 +50,7 @@ export async function openVisit(
 }
 
 /** The language, and the platform's name and branding. */
-export type Look = Pick<Notice, "language" | "branding">;
+export type Look = Pick<PageNotice, "language" | "branding">;
 
 /** Returns the branding of a session's pages, or the default one when the session is unknown. */
 export function lookOf(
@@ -148,7 +148,7 @@ export function foreignForm(config: Config, request: BrowserRequest): BrowserAns
 
 export type NoticeName = keyof Words["notices"];
 
-export interface Notice {
+export interface PageNotice {
   readonly language: Language;
   readonly notice: NoticeName;
   /** The page of the platform to return to, or null if unknown. */
@@ -161,9 +161,9 @@ export interface Notice {
   readonly requestId?: string;
 }
 
-export function renderNotice(page: Notice, nonce: string): string {
+export function renderNotice(page: PageNotice, nonce: string): string {
   const { language, notice, back, goOn, branding, accounts = [], requestId = "" } = page;
-  const words = wordsOf(language);
+  const words = languageWords(language);
   const { title, text } = words.notices[notice];
   const body = html`${notice === "allSet" && renderSteps("done", language)}
     <div class="card">
@@ -187,10 +187,10 @@ function renderAccounts(accounts: readonly LinkedName[], words: Words): Markup {
   const items = accounts.map(
     ({ network, title, name }) =>
       html`<li class="line">
-        ${markOf(network, title)}<span class="head"
+        ${networkMark(network, title)}<span class="head"
           ><span class="name">${title}</span
           ><span class="state is-good"
-            >${CHECK}<span>${fill(words.card.linkedAs, { name: nameOf(name) })}</span></span
+            >${CHECK}<span>${fill(words.card.linkedAs, { name: isolatedName(name) })}</span></span
           ></span
         >
       </li>`,

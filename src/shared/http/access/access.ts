@@ -86,11 +86,11 @@ export function recordDenial(
   code: ErrorCode,
   message: string,
 ): AppError {
-  return refused(request, caller, new AppError(code, message));
+  return recordRefusal(request, caller, new AppError(code, message));
 }
 
 /** Records and returns a refusal, which tells a known caller the reason. On cached rows nobody is told. */
-export function refused(request: AccessRequest, caller: Caller, error: AppError): AppError {
+export function recordRefusal(request: AccessRequest, caller: Caller, error: AppError): AppError {
   if (request.rows.areCached) return error;
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   request.services.audit.record(
@@ -105,7 +105,7 @@ export function refused(request: AccessRequest, caller: Caller, error: AppError)
   return error;
 }
 
-interface Named {
+interface NamedScope {
   readonly applicationId: string | null;
   readonly profileId: string | null;
 }
@@ -114,7 +114,7 @@ interface Named {
 async function readTenancy(
   rows: AccessRows,
   platformId: string,
-  { applicationId, profileId }: Named,
+  { applicationId, profileId }: NamedScope,
 ) {
   const [platform, application, profile] = await Promise.all([
     rows.platform(platformId),
@@ -125,7 +125,7 @@ async function readTenancy(
 }
 
 /** Finds the caller by the credential, and reads the rows that caller and request name. */
-async function authenticate({ services, headers, limits, rows }: AccessRequest, named: Named) {
+async function authenticate({ services, headers, limits, rows }: AccessRequest, named: NamedScope) {
   const credential = readCredential(headers);
   const { kind, text } = credential;
   limits.present(credential);
@@ -169,7 +169,7 @@ function requireOneProfile({ headers, params }: AccessRequest): void {
 }
 
 /** A caller with the rows that say what it may do. */
-export interface Identified {
+export interface IdentifiedCaller {
   readonly caller: ApiKeyCaller | SessionCaller;
   /** The application that a key belongs to or a session names. */
   readonly application: Pick<Application, "id" | "status"> | undefined;
@@ -180,7 +180,7 @@ export interface Identified {
 export async function identify(
   request: AccessRequest,
   profileId: string | null = null,
-): Promise<Identified> {
+): Promise<IdentifiedCaller> {
   const applicationId = request.headers.get("x-application-id")?.trim() || null;
   const { caller, tenancy, isUnverified } = await authenticate(request, {
     applicationId,
@@ -196,7 +196,7 @@ export async function identify(
   if (platform.status === "closed")
     throw recordDenial(request, caller, "platform_closed", "The platform is closed.");
   if (isUnverified) requireVerified(request, caller);
-  let application: Identified["application"] = tenancy.application;
+  let application: IdentifiedCaller["application"] = tenancy.application;
   if (caller.kind === "api_key") {
     application = applicationOfKey(caller, platform);
     requireEnabled(request, caller, application);

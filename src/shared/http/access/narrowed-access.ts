@@ -1,7 +1,7 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { confirmationRequired, isConfirmed, ownerRequired } from "../../callers/session-rules.ts";
 import { confirmedContract, ownersContract } from "./access-contract.ts";
-import { refused, type Access } from "./access.ts";
+import { recordRefusal, type Access } from "./access.ts";
 
 /** Narrows a rule: of the sessions, it admits only those of owners. Keys are admitted as before. */
 export function ofOwner<Scope extends PlatformScope>(access: Access<Scope>): Access<Scope> {
@@ -13,7 +13,7 @@ export function ofOwner<Scope extends PlatformScope>(access: Access<Scope>): Acc
       const scope = await access.resolve(request);
       const { caller } = scope;
       if (caller.kind === "session" && caller.role !== "owner")
-        throw refused(request, caller, ownerRequired());
+        throw recordRefusal(request, caller, ownerRequired());
       return scope;
     },
   };
@@ -29,7 +29,7 @@ export function confirmed<Scope extends PlatformScope>(access: Access<Scope>): A
       const scope = await access.resolve(request);
       const { caller } = scope;
       if (caller.kind === "session" && !isConfirmed(caller, request.services.clock.now()))
-        throw refused(request, caller, confirmationRequired());
+        throw recordRefusal(request, caller, confirmationRequired());
       return scope;
     },
   };

@@ -2,7 +2,7 @@ import type { OperatorCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
 import { AppError, boundedText } from "../../runtime/errors.ts";
-import { refused, requestScope, type Access } from "./access.ts";
+import { recordRefusal, requestScope, type Access } from "./access.ts";
 import { operatorContract } from "./access-contract.ts";
 
 type OperatorRole = "Admin" | "Operator";
@@ -32,7 +32,7 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
       const caller = await request.services.access.operators.verify(credential.text);
       await request.limits.admit(caller);
       if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
-        throw refused(request, caller, roleRequired(roles, caller));
+        throw recordRefusal(request, caller, roleRequired(roles, caller));
       return { ...requestScope(request), caller };
     },
   };

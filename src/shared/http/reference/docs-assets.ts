@@ -155,13 +155,13 @@ export const FAVICON =
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1d4fc4"/><g fill="none" stroke="#fff" stroke-width="2.5"><path d="M8 16h16M8 16 24 7M8 16l16 9"/></g><g fill="#fff"><circle cx="8" cy="16" r="3.5"/><circle cx="24" cy="7" r="3"/><circle cx="24" cy="16" r="3"/><circle cx="24" cy="25" r="3"/></g></svg>',
   );
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("base64");
+const cspHash = (text: string) => createHash("sha256").update(text).digest("base64");
 
 /** The page's content security policy: its own style and search script, and nothing else. */
 export const DOCS_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${sha256(DOCS_STYLE)}'`,
-  `script-src 'sha256-${sha256(DOCS_SCRIPT)}'`,
+  `style-src 'sha256-${cspHash(DOCS_STYLE)}'`,
+  `script-src 'sha256-${cspHash(DOCS_SCRIPT)}'`,
   "img-src data:",
   "base-uri 'none'",
   "form-action 'none'",

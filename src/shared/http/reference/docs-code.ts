@@ -1,7 +1,7 @@
 import { html, type Markup } from "../../connections/connections.ts";
 import type { OpenApiOperation, Parameter } from "./openapi-types.ts";
 
-export interface Placed {
+export interface PlacedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: OpenApiOperation;
@@ -47,7 +47,7 @@ function answerKind({ responses }: OpenApiOperation): SampleCall["answers"] {
 }
 
 function sampleCall(
-  { method, path, operation }: Placed,
+  { method, path, operation }: PlacedOperation,
   parameters: readonly Parameter[],
   baseUrl: string,
 ): SampleCall {
@@ -63,7 +63,7 @@ function sampleCall(
   };
 }
 
-const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
+const prettyJson = (value: unknown) => JSON.stringify(value, null, 2);
 const indented = (text: string, by: string) => text.replaceAll("\n", `\n${by}`);
 const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -74,7 +74,7 @@ function curl({ method, address, credential, headers, body }: SampleCall): strin
     ...headers.map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${shellQuoted(jsonOf(body))}`]),
+      : [`-H 'Content-Type: application/json'`, `-d ${shellQuoted(prettyJson(body))}`]),
   ].join(" \\\n  ");
 }
 
@@ -95,7 +95,7 @@ function javaScript({ method, address, credential, headers, body, answers }: Sam
   const options = [
     ...(method === "GET" ? [] : [`method: "${method}",`]),
     ...(shown.length === 0 ? [] : [`headers: {\n    ${shown.join("\n    ")}\n  },`]),
-    ...(body === undefined ? [] : [`body: JSON.stringify(${indented(jsonOf(body), "  ")}),`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${indented(prettyJson(body), "  ")}),`]),
   ];
   const second = options.length === 0 ? "" : `, {\n  ${options.join("\n  ")}\n}`;
   return `const response = await fetch(${JSON.stringify(address)}${second});
@@ -156,7 +156,7 @@ export function codeBlock(title: string, language: string, text: string): Markup
 
 /** Renders the call in each language, ready to paste except for the reader's own credential and ids. */
 export function samples(
-  placed: Placed,
+  placed: PlacedOperation,
   parameters: readonly Parameter[],
   baseUrl: string,
 ): readonly Markup[] {

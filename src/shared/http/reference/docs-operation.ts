@@ -5,12 +5,12 @@ import {
   parameterField,
   phrase,
   prose,
-  typeOf,
+  typeMarkup,
 } from "./docs-schema.ts";
-import { codeBlock, samples, type Placed } from "./docs-code.ts";
+import { codeBlock, samples, type PlacedOperation } from "./docs-code.ts";
 import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
-function parametersOf(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
+function parameterTable(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
   const found = parameters.filter((parameter) => parameter.in === where);
   if (found.length === 0) return null;
   return html`<h4>${title}</h4>
@@ -19,7 +19,7 @@ function parametersOf(parameters: readonly Parameter[], where: Parameter["in"], 
     </ul>`;
 }
 
-function requestOf({ requestBody }: OpenApiOperation, reader: DocumentReader) {
+function requestMarkup({ requestBody }: OpenApiOperation, reader: DocumentReader) {
   const [found] = Object.entries(requestBody?.content ?? {});
   if (found === undefined) return null;
   const [type, { schema }] = found;
@@ -37,13 +37,13 @@ function success(status: string, { description, content, headers }: Answer): Mar
   const data = json?.schema.properties?.["data"];
   return html`<li>
     <span class="status">${status}</span> ${phrase(description)}
-    ${data !== undefined && html`<span class="type">data: ${typeOf(data)}</span>`}
+    ${data !== undefined && html`<span class="type">data: ${typeMarkup(data)}</span>`}
     ${content?.["text/html"] !== undefined && html`<span class="type">an HTML page</span>`}
     ${own.length > 0 && html`<span class="type">with ${own.join(", ")}</span>`}
   </li>`;
 }
 
-function refusal(status: string, codes: readonly string[]): Markup {
+function refusalMarkup(status: string, codes: readonly string[]): Markup {
   const links = codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `);
   return html`<li><span class="status">${status}</span> ${links}</li>`;
 }
@@ -62,7 +62,7 @@ function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Mar
     </ul>
     <h4>Errors</h4>
     <ul class="answers errors">
-      ${refused.map(({ status, codes }) => refusal(status, codes))}
+      ${refused.map(({ status, codes }) => refusalMarkup(status, codes))}
     </ul>`;
 }
 
@@ -76,7 +76,7 @@ function exampleAnswer({ responses }: OpenApiOperation, reader: DocumentReader):
   return null;
 }
 
-export function operationSection(placed: Placed, reader: DocumentReader): Markup {
+export function operationSection(placed: PlacedOperation, reader: DocumentReader): Markup {
   const { method, path, operation } = placed;
   const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));
   const baseUrl = reader.document.servers[0]?.url ?? "";
@@ -89,9 +89,9 @@ export function operationSection(placed: Placed, reader: DocumentReader): Markup
       </p>
       ${description !== undefined && prose(description)}
       <p class="soft">Who may call: ${phrase(operation["x-callers"])}.</p>
-      ${parametersOf(parameters, "path", "In the path")}
-      ${parametersOf(parameters, "query", "In the query")}
-      ${parametersOf(parameters, "header", "Headers")} ${requestOf(operation, reader)}
+      ${parameterTable(parameters, "path", "In the path")}
+      ${parameterTable(parameters, "query", "In the query")}
+      ${parameterTable(parameters, "header", "Headers")} ${requestMarkup(operation, reader)}
       ${answersOf(operation, reader)}
     </div>
     <div class="samples">

@@ -1,9 +1,9 @@
 import { html, type Markup } from "../../connections/connections.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import { DOCS_SCRIPT, DOCS_STYLE, FAVICON } from "./docs-assets.ts";
-import type { Placed } from "./docs-code.ts";
+import type { PlacedOperation } from "./docs-code.ts";
 import { operationSection } from "./docs-operation.ts";
-import { DocumentReader, bodyFields, phrase, prose, typeOf } from "./docs-schema.ts";
+import { DocumentReader, bodyFields, phrase, prose, typeMarkup } from "./docs-schema.ts";
 import { LEG_ERRORS, WARNING_CODES, WARNING_MEANINGS } from "../../networks/contract/errors.ts";
 import { DOC_ANCHORS } from "../../runtime/doc-url.ts";
 import { ERROR_CODES } from "../../runtime/errors.ts";
@@ -12,7 +12,7 @@ import type { JsonSchema, OpenApi } from "./openapi-types.ts";
 
 const slug = (title: string) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 
-function operationsOf({ paths }: OpenApi, tag: string): Placed[] {
+function operationsOf({ paths }: OpenApi, tag: string): PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([, operation]) => operation.tags.includes(tag))
@@ -169,7 +169,7 @@ function schemas(reader: DocumentReader): Markup {
         html`<article id="schema-${name}">
           <h3>${name}</h3>
           ${schema.description !== undefined && prose(schema.description)}
-          ${bodyFields(schema, reader) ?? html`<p class="type">${typeOf(schema)}</p>`}
+          ${bodyFields(schema, reader) ?? html`<p class="type">${typeMarkup(schema)}</p>`}
         </article>`,
     )}
   </section>`;

@@ -77,13 +77,14 @@ export function prose(text: string): Markup[] {
   return text.split(/\n{2,}/).map(block);
 }
 
-const number = (value: number) => value.toLocaleString("en");
+const formattedNumber = (value: number) => value.toLocaleString("en");
 
-function range(low: number | undefined, high: number | undefined, unit: string) {
+function limitsText(low: number | undefined, high: number | undefined, unit: string) {
   const what = unit === "" ? "" : ` ${unit}`;
-  if (low !== undefined && high !== undefined) return `${number(low)} to ${number(high)}${what}`;
-  if (high !== undefined) return `at most ${number(high)}${what}`;
-  return low === undefined ? undefined : `at least ${number(low)}${what}`;
+  if (low !== undefined && high !== undefined)
+    return `${formattedNumber(low)} to ${formattedNumber(high)}${what}`;
+  if (high !== undefined) return `at most ${formattedNumber(high)}${what}`;
+  return low === undefined ? undefined : `at least ${formattedNumber(low)}${what}`;
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -93,7 +94,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the form of a text. The form of an id is named by its prefix. */
-function form({ pattern, format }: JsonSchema): string | undefined {
+function textForm({ pattern, format }: JsonSchema): string | undefined {
   if (format !== undefined) return FORMATS[format] ?? format;
   if (pattern === undefined) return undefined;
   const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
@@ -103,21 +104,21 @@ function form({ pattern, format }: JsonSchema): string | undefined {
 function limits(schema: JsonSchema): string[] {
   const ofItems = schema.items === undefined ? [] : limits(schema.items);
   return [
-    range(schema.minItems, schema.maxItems, "items"),
+    limitsText(schema.minItems, schema.maxItems, "items"),
     schema.uniqueItems === true ? "no repeats" : undefined,
     ofItems.length === 0 ? undefined : `each ${ofItems.join(", ")}`,
-    range(schema.minLength, schema.maxLength, "characters"),
-    range(schema.minimum, schema.maximum, ""),
-    range(undefined, schema.maxProperties, "names"),
-    form(schema),
+    limitsText(schema.minLength, schema.maxLength, "characters"),
+    limitsText(schema.minimum, schema.maximum, ""),
+    limitsText(undefined, schema.maxProperties, "names"),
+    textForm(schema),
     schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
   ].filter((text) => text !== undefined);
 }
 
-const isNull = (schema: JsonSchema) => schema.type === "null";
+const isNullSchema = (schema: JsonSchema) => schema.type === "null";
 
 /** Describes the type of a value: `string or null`, `array of Leg`, one of some words. */
-export function typeOf(schema: JsonSchema): Markup {
+export function typeMarkup(schema: JsonSchema): Markup {
   const name = schemaName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
@@ -129,13 +130,13 @@ export function typeOf(schema: JsonSchema): Markup {
   }
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches !== undefined)
-    return html`${branches.map((branch, index) => html`${index > 0 && " or "}${typeOf(branch)}`)}`;
+    return html`${branches.map((branch, index) => html`${index > 0 && " or "}${typeMarkup(branch)}`)}`;
   const types = [schema.type ?? "any"].flat();
   if (types.includes("array") && schema.items !== undefined)
-    return html`array of ${typeOf(schema.items)}`;
+    return html`array of ${typeMarkup(schema.items)}`;
   const { additionalProperties: values } = schema;
   if (typeof values === "object" && values.type !== undefined)
-    return html`${types.join(" or ")} of ${typeOf(values)}`;
+    return html`${types.join(" or ")} of ${typeMarkup(values)}`;
   return html`${types.join(" or ")}`;
 }
 
@@ -143,7 +144,7 @@ export function typeOf(schema: JsonSchema): Markup {
 function innerObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties !== undefined) return schema;
   if (schema.items !== undefined) return innerObject(schema.items);
-  const branches = (schema.anyOf ?? schema.oneOf ?? []).filter((branch) => !isNull(branch));
+  const branches = (schema.anyOf ?? schema.oneOf ?? []).filter((branch) => !isNullSchema(branch));
   return branches.map(innerObject).find((found) => found !== undefined);
 }
 
@@ -155,16 +156,16 @@ function field(name: string, schema: JsonSchema, presence: Presence): Markup {
   const inner = schemaName(schema) === undefined ? innerObject(schema) : undefined;
   const bounds = limits(schema);
   return html`<li>
-    <code class="name">${name}</code> <span class="type">${typeOf(schema)}</span>
+    <code class="name">${name}</code> <span class="type">${typeMarkup(schema)}</span>
     ${presence !== "" && html`<span class="${presence}">${presence}</span>`}
     ${bounds.length > 0 && html`<span class="limits">${bounds.join(" · ")}</span>`}
     ${description !== undefined && html`<p>${phrase(description)}</p>`}
-    ${inner !== undefined && fieldsOf(inner)}
+    ${inner !== undefined && fieldList(inner)}
   </li>`;
 }
 
 /** Renders the fields of an object, each with its type, limits and meaning. */
-function fieldsOf(schema: JsonSchema): Markup {
+function fieldList(schema: JsonSchema): Markup {
   const required = new Set(schema.required ?? []);
   // Only requests refuse unknown fields.
   const isRequest = schema.additionalProperties === false;
@@ -193,5 +194,5 @@ export function parameterField(
 /** Renders the fields of a named schema, or of the items of a list. Undefined for plain values. */
 export function bodyFields(schema: JsonSchema, reader: DocumentReader): Markup | undefined {
   const resolved = innerObject(reader.schema(schema));
-  return resolved === undefined ? undefined : fieldsOf(resolved);
+  return resolved === undefined ? undefined : fieldList(resolved);
 }

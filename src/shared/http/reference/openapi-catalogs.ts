@@ -23,7 +23,7 @@ const isNothing = (value: unknown) =>
 
 function tidyMap(schemas: Readonly<Record<string, JsonSchema>>, direction: Direction) {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, tidy(schema, direction)]),
+    Object.entries(schemas).map(([name, schema]) => [name, publicSchema(schema, direction)]),
   );
 }
 
@@ -73,13 +73,14 @@ function tidyFields({ properties = {}, required = [] }: JsonSchema, direction: D
 function tidyParts(schema: JsonSchema, outside: Direction): JsonSchema {
   const direction = inside(outside);
   const { items, properties, additionalProperties, anyOf, oneOf, allOf } = schema;
-  const list = (schemas: readonly JsonSchema[]) => schemas.map((one) => tidy(one, direction));
+  const list = (schemas: readonly JsonSchema[]) =>
+    schemas.map((one) => publicSchema(one, direction));
   return {
     ...schema,
-    ...(items === undefined ? {} : { items: tidy(items, direction) }),
+    ...(items === undefined ? {} : { items: publicSchema(items, direction) }),
     ...(properties === undefined ? {} : { properties: tidyFields(schema, outside) }),
     ...(typeof additionalProperties === "object"
-      ? { additionalProperties: tidy(additionalProperties, direction) }
+      ? { additionalProperties: publicSchema(additionalProperties, direction) }
       : {}),
     ...(anyOf === undefined ? {} : { anyOf: list(anyOf) }),
     ...(oneOf === undefined ? {} : { oneOf: list(oneOf) }),
@@ -125,7 +126,7 @@ function withWidth(schema: JsonSchema): JsonSchema {
 }
 
 /** Returns a schema as readers need it: with references to our components, and with answers open to later fields. */
-function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
+function publicSchema(schema: JsonSchema, direction: Direction): JsonSchema {
   const tidied = withWidth(
     withoutVacuousRules(withoutNestedChoice(withoutNullBranch(tidyParts(schema, direction)))),
   );
@@ -155,11 +156,11 @@ export class SchemaCatalog {
     });
     for (const [name, made] of Object.entries($defs ?? {})) {
       const { id: _, ...definition } = made as JsonSchema & { readonly id?: string };
-      this.#define(name, tidy(definition, inside(direction)));
+      this.#define(name, publicSchema(definition, inside(direction)));
     }
     const wrapped = properties?.["wrapped"];
     invariant(typeof wrapped === "object", "a schema was lost on its way");
-    return tidy(wrapped as JsonSchema, direction);
+    return publicSchema(wrapped as JsonSchema, direction);
   }
 
   /** Adds a schema under a name, unless it has its own. @throws Error when two schemas have one name */
@@ -191,7 +192,7 @@ function exampleBody({ spec }: Route): unknown {
   return { data: [answer], page: { nextCursor: null, hasMore: false, limit: 25 } };
 }
 
-function contentOf(
+function answerContent(
   route: Route,
   { status, body, isPage, isImage, isMarkdown, codes }: DeclaredAnswer,
   schemas: SchemaCatalog,
@@ -210,7 +211,7 @@ function contentOf(
 }
 
 function toAnswer(route: Route, declared: DeclaredAnswer, schemas: SchemaCatalog): Answer {
-  const content = contentOf(route, declared, schemas);
+  const content = answerContent(route, declared, schemas);
   const { description, headers } = declared;
   return {
     description,

@@ -96,7 +96,7 @@ function queryParameters({ spec }: Route, catalog: SchemaCatalog): Parameter[] {
 const componentName = (name: RequestHeader, required: boolean) =>
   required ? `${name}-Required` : name;
 
-function headersOf(route: Route): readonly { name: RequestHeader; required: boolean }[] {
+function routeHeaders(route: Route): readonly { name: RequestHeader; required: boolean }[] {
   const own = (route.spec.headers ?? []).map((name) => ({ name, required: true }));
   return [...own, ...accessContractOf(route).headers];
 }
@@ -106,7 +106,7 @@ export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter |
   return [
     ...pathParameters(route, catalog),
     ...queryParameters(route, catalog),
-    ...headersOf(route).map(({ name, required }) => ({
+    ...routeHeaders(route).map(({ name, required }) => ({
       $ref: `#/components/parameters/${componentName(name, required)}`,
     })),
   ];
@@ -118,7 +118,7 @@ export function headerComponents(
 ): Readonly<Record<string, Parameter>> {
   const used = new Map(
     routes
-      .flatMap(headersOf)
+      .flatMap(routeHeaders)
       .map(({ name, required }) => [componentName(name, required), { name, required }]),
   );
   return Object.fromEntries(

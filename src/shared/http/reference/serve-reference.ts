@@ -61,16 +61,16 @@ export function encodingFor(accepted: string | null): Encoding {
 
 let texts: ReferenceTexts | undefined;
 
-interface Served {
+interface ServedDocuments {
   readonly for: string;
   /** At most one for each document and encoding. */
   readonly bodies: Map<string, Promise<Uint8Array>>;
 }
 
-let served: Served = { for: "", bodies: new Map() };
+let served: ServedDocuments = { for: "", bodies: new Map() };
 
 /** Returns a document of this relay, compressed once, because a process has one address and one name. */
-async function bodyOf(
+async function documentBody(
   name: ReferenceName,
   encoding: Encoding,
   chapters: readonly Chapter[],
@@ -102,7 +102,7 @@ export async function serveReference(
   { config, headers }: { readonly config: Config; readonly headers: Headers },
 ): Promise<Reply> {
   const encoding = encodingFor(headers.get("accept-encoding"));
-  const bytes = await bodyOf(name, encoding, chapters, config);
+  const bytes = await documentBody(name, encoding, chapters, config);
   return new Reply({
     headers: [
       ["content-type", TYPES[name]],

@@ -1,6 +1,6 @@
-import type { Words } from "./en.ts";
+import type { MailWords } from "./en.ts";
 
-export const de: Words = {
+export const de: MailWords = {
   mails: {
     verify: {
       subject: "Bestätigen Sie Ihre E-Mail-Adresse für {service}",

@@ -7,7 +7,7 @@ export interface MailText {
   readonly item?: string;
 }
 
-export interface Words {
+export interface MailWords {
   readonly mails: {
     readonly verify: MailText;
     readonly reset: MailText;
@@ -50,7 +50,7 @@ export interface Words {
   };
 }
 
-export const en: Words = {
+export const en: MailWords = {
   mails: {
     verify: {
       subject: "Confirm your e-mail address for {service}",

@@ -1,6 +1,6 @@
-import type { Words } from "./en.ts";
+import type { MailWords } from "./en.ts";
 
-export const es: Words = {
+export const es: MailWords = {
   mails: {
     verify: {
       subject: "Confirma tu dirección de correo para {service}",

@@ -1,6 +1,6 @@
-import type { Words } from "./en.ts";
+import type { MailWords } from "./en.ts";
 
-export const fr: Words = {
+export const fr: MailWords = {
   mails: {
     verify: {
       subject: "Confirmez votre adresse e-mail pour {service}",

@@ -1,6 +1,6 @@
-import type { Words } from "./en.ts";
+import type { MailWords } from "./en.ts";
 
-export const pt: Words = {
+export const pt: MailWords = {
   mails: {
     verify: {
       subject: "Confirme o seu endereço de e-mail para {service}",

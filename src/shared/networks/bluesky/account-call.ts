@@ -1,5 +1,5 @@
 import type { Texts } from "../contract/draft.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange } from "../contract/answers.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type AsAccount, type Credentials, type OAuthCredentials, isOAuth } from "./state.ts";
@@ -124,7 +124,7 @@ export function staysBehind(credentials: Credentials, server: string): boolean {
  * know it (https://atproto.com/guides/account-migration). Linking it again finds the new server, and so does renewing a
  * session that continues there.
  */
-export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
+export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<ClassifiedAnswer> {
   const classified = classify(answer, as.tools.now());
   if (classified.effect === "at_once") {
     const isRenewed = await ended.note(as);

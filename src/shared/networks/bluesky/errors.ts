@@ -2,7 +2,7 @@ import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import {
-  type Classified,
+  type ClassifiedAnswer,
   type ErrorRow,
   FILE_LOST,
   frontRow,
@@ -11,8 +11,14 @@ import {
   isProxyPage,
   noteOf,
 } from "../contract/answers.ts";
-import { withWait, type TableRow, codes } from "../contract/answers.ts";
-import { errorTable, refused, rowOf as tableRow, rows, unread } from "../contract/answers.ts";
+import { rowWithWait, type TableRow, codes } from "../contract/answers.ts";
+import {
+  errorTable,
+  refusal,
+  rowOf as tableRow,
+  rows,
+  provenRefusal,
+} from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
@@ -20,10 +26,10 @@ const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // checked before the record is read (`packages/pds/src/auth-verifier.ts`, `packages/oauth/oauth-scopes`), rates and
 // sizes before that (`packages/xrpc-server`), the record in `packages/pds/src/repo/prepare.ts`, and its blobs in the
 // transaction that writes it (`packages/pds/src/actor-store/blob/transactor.ts`). Other errors are no proof.
-const REAUTH = unread("connection_needs_reauth");
-const RESTRICTED = unread("account_restricted");
-const PERMISSION = unread("permission_missing");
-const GONE = refused("account_restricted");
+const REAUTH = provenRefusal("connection_needs_reauth");
+const RESTRICTED = provenRefusal("account_restricted");
+const PERMISSION = provenRefusal("permission_missing");
+const GONE = refusal("account_restricted");
 const FRESH: ErrorRow = { code: "network_unavailable", effect: "at_once", isProof: true };
 const LATER: ErrorRow = { code: "network_unavailable", effect: "later", isProof: true };
 const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later", isProof: true };
@@ -34,8 +40,8 @@ const LOST_BLOB: ErrorRow = {
   isProof: true,
 };
 const SIZE = "bluesky.media.size";
-const TOO_LARGE = unread("media_rejected", { rule: SIZE });
-const FILE = refused("media_rejected");
+const TOO_LARGE = provenRefusal("media_rejected", { rule: SIZE });
+const FILE = refusal("media_rejected");
 const APP_PASSWORD =
   "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
 const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
@@ -52,13 +58,13 @@ export const ERRORS = errorTable([
   invalid(/could not find blob|blob.*not found/i, LOST_BLOB),
   invalid(
     /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
-    unread("text_too_long"),
+    provenRefusal("text_too_long"),
   ),
   // The address or the words of a link card. What is wrong with its picture is about a file.
-  invalid(/record:.*\bthumb\b/i, unread("media_rejected")),
-  invalid(/record:.*\bexternal\b/i, unread("link_rejected")),
-  invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, unread("media_rejected")),
-  invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
+  invalid(/record:.*\bthumb\b/i, provenRefusal("media_rejected")),
+  invalid(/record:.*\bexternal\b/i, provenRefusal("link_rejected")),
+  invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, provenRefusal("media_rejected")),
+  invalid(/record:.*\b(?:text|facets?)\b/i, provenRefusal("text_invalid")),
   // The server's library says so of a file (https://github.com/snarfed/bridgy/issues/1670).
   invalid(/body is expected but none was provided/i, FILE_LOST),
   // The reference server says this about a repository, without an error name.
@@ -72,7 +78,7 @@ export const ERRORS = errorTable([
   ...codes(FRESH, "invalid_token"),
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
   ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "AccountNotFound"),
-  ...codes(refused("connection_needs_reauth"), "RepoNotFound"),
+  ...codes(refusal("connection_needs_reauth"), "RepoNotFound"),
   ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
   ...codes(RESTRICTED, "AccountTakedown"),
   ...codes(GONE, "AccountSuspended", "RepoTakendown", "RepoSuspended"),
@@ -80,7 +86,7 @@ export const ERRORS = errorTable([
   ...codes({ ...GONE, remediation: REACTIVATE }, "RepoDeactivated"),
   ...codes({ ...GONE, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
   ...codes(PERMISSION, "ScopeMissingError"),
-  ...codes(refused("permission_missing"), "insufficient_scope", "InsufficientScope"),
+  ...codes(refusal("permission_missing"), "insufficient_scope", "InsufficientScope"),
   ...codes(THROTTLED, "RateLimitExceeded"),
   ...codes(LOST_BLOB, "BlobNotFound"),
   ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
@@ -89,7 +95,7 @@ export const ERRORS = errorTable([
   ...codes(TOO_LARGE, "PayloadTooLarge"),
   ...codes({ ...FILE, rule: SIZE }, "VideoTooLarge"),
   ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),
-  ...codes(refused("quota_exceeded"), "DailyLimitExceeded"),
+  ...codes(refusal("quota_exceeded"), "DailyLimitExceeded"),
   ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
   // Another client wrote under our key. Only the record itself tells which.
   ...codes(IN_DOUBT, "InvalidSwap"),
@@ -106,11 +112,11 @@ export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | u
 }
 
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
-export function classify(response: HttpResponse, now: Date): Classified {
+export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   const body = xrpcError(response);
   const text = body === undefined ? response.text().slice(0, 2000) : (body.message ?? "");
   return {
-    ...withWait(rowOf(response, body), response, "ratelimit-reset", now),
+    ...rowWithWait(rowOf(response, body), response, "ratelimit-reset", now),
     networkCode: body?.error ?? `HTTP ${response.status}`,
     note: noteOf(text),
   };

@@ -7,13 +7,13 @@ const TAG_BYTES_MAX = 640;
 
 const SENTENCE_MARKS: ReadonlySet<string> = new Set(".,;:!?");
 
-type Found =
+type FoundFacet =
   | { readonly kind: "link"; readonly uri: string }
   | { readonly kind: "mention"; readonly handle: string }
   | { readonly kind: "tag"; readonly tag: string };
 
 /** Positions count UTF-16 units, and the end is exclusive. */
-export type Stretch = Found & { readonly start: number; readonly end: number };
+export type Stretch = FoundFacet & { readonly start: number; readonly end: number };
 
 export interface Facet {
   readonly index: { readonly byteStart: number; readonly byteEnd: number };
@@ -86,7 +86,7 @@ export function facetsOf(
 }
 
 function featureOf(
-  found: Found,
+  found: FoundFacet,
   didByHandle: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> | undefined {
   switch (found.kind) {

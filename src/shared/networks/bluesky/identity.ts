@@ -6,7 +6,7 @@ import { inForm, tryRead } from "../contract/ask.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { follow } from "../contract/redirects.ts";
+import { followRedirects } from "../contract/redirects.ts";
 import { originOf, typedAddress } from "../contract/text.ts";
 import { query } from "./request.ts";
 import { type Credentials, sessionIdOf } from "./state.ts";
@@ -58,7 +58,7 @@ async function askDomain(handle: string, tools: NetworkTools): Promise<Did | und
     exchange(tools, { method: "GET", url, timeoutMs: HANDLE_TIMEOUT_MS });
   const [texts, arrived] = await Promise.all([
     tools.dnsTexts(`_atproto.${handle}`),
-    follow(`https://${handle}/.well-known/atproto-did`, ask),
+    followRedirects(`https://${handle}/.well-known/atproto-did`, ask),
   ]);
   const [byName = "", ...others] = texts.filter((text) => text.startsWith("did="));
   const named = byName.slice("did=".length).trim();

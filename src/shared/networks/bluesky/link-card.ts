@@ -4,9 +4,9 @@ import { inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { MediaFailure } from "../contract/media.ts";
-import { type Page, type PageCard, type ReadPage, shownCard } from "../contract/page-card.ts";
+import { type WebPage, type PageCard, type ReadPage, shownCard } from "../contract/page-card.ts";
 import { RedirectCookies } from "../contract/redirect-cookies.ts";
-import { follow } from "../contract/redirects.ts";
+import { followRedirects } from "../contract/redirects.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { overHttps } from "../contract/web-address.ts";
 
@@ -31,7 +31,7 @@ async function readPage(link: string, tools: NetworkTools): Promise<PageCard | u
   let address = link;
   const cookies = new RedirectCookies();
   for (let pages = 0; pages <= REFRESHES_MAX; pages += 1) {
-    const arrived = await follow(
+    const arrived = await followRedirects(
       address,
       (url, set) => exchange(tools, pageRequest(url, tools, set)),
       { cookies },
@@ -50,7 +50,7 @@ async function readPage(link: string, tools: NetworkTools): Promise<PageCard | u
 }
 
 /** Reads a page. One that can't be read in its time says nothing. */
-async function inPage(page: Page, tools: NetworkTools): Promise<ReadPage> {
+async function inPage(page: WebPage, tools: NetworkTools): Promise<ReadPage> {
   try {
     return await tools.readPage(page);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { refusedFile } from "../contract/media-check.ts";
 import { withPicture } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
-import { mayStartOver, type PrepareOutcome, type Rejected } from "../contract/outcome.ts";
+import { mayStartOver, type PrepareOutcome, type Rejection } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
 import { overHttps } from "../contract/web-address.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
@@ -79,14 +79,14 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
   };
 }
 
-interface Shown {
+interface ShownText {
   readonly text: string;
   readonly facets: readonly Facet[];
 }
 
 function postRecord(
   { draft, remote }: Leg,
-  { text, facets }: Shown,
+  { text, facets }: ShownText,
   embed: Embed | null,
 ): Record<string, unknown> {
   const { langs, labels } = ownOptionsOf(draft);
@@ -164,12 +164,12 @@ async function stillEmbed(leg: Leg): Promise<EmbedStep> {
   return made("file" in files ? null : imagesEmbed(files));
 }
 
-function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejected {
+function isFailed(made: Embed | TryLater | Rejection): made is TryLater | Rejection {
   return "failure" in made;
 }
 
 /** Returns the picture of a card that was given is part of the post: without it the leg is not published. */
-async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejected> {
+async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejection> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
   const thumb = await withPicture("bluesky", "The picture of the link card", () =>
@@ -223,7 +223,7 @@ async function firstThumbnail(urls: readonly string[], leg: Leg): Promise<Blob |
   return null;
 }
 
-async function uploadThumbnail(url: string, leg: Leg): Promise<Blob | TryLater | Rejected> {
+async function uploadThumbnail(url: string, leg: Leg): Promise<Blob | TryLater | Rejection> {
   const file = await leg.tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
   const image = thumbnail(leg.limits);
   const refused = refusedFile("bluesky", file, { image });

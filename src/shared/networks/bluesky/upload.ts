@@ -2,7 +2,7 @@ import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { inForm, withFile } from "../contract/ask.ts";
-import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
+import { unanswered, unpublished, type Rejection, type TryLater } from "../contract/outcome.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
 import { kindOfType, type MediaItem } from "../contract/draft.ts";
 import type { MediaFile, MediaTargets } from "../contract/media.ts";
@@ -45,7 +45,7 @@ export interface OpenedVideo {
 export async function uploadMedia(
   leg: Leg,
   { isStill = false, isAgain = false } = {},
-): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejected> {
+): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejection> {
   const images: UploadedImage[] = [];
   const { moving = [], image, ...rest } = media(leg.draft, leg.limits);
   const others = { ...rest, image: isAgain ? smallImage(image) : image };
@@ -60,7 +60,7 @@ export async function uploadMedia(
   return images;
 }
 
-interface Wanted {
+interface WantedFile {
   readonly item: MediaItem;
   readonly mediaIndex: number;
   readonly targets: MediaTargets;
@@ -68,8 +68,8 @@ interface Wanted {
 
 async function uploadItem(
   leg: Leg,
-  { item, mediaIndex, targets }: Wanted,
-): Promise<UploadedImage | OpenedVideo | TryLater | Rejected> {
+  { item, mediaIndex, targets }: WantedFile,
+): Promise<UploadedImage | OpenedVideo | TryLater | Rejection> {
   const { tools } = leg;
   const alt = item.altText ?? "";
   return withFile("bluesky", mediaIndex, async () => {
@@ -93,7 +93,7 @@ export async function uploadBlob(
   media: { readonly bytes: Uint8Array | StreamedBody; readonly contentType: string },
   as: AsAccount,
   mediaIndex?: number,
-): Promise<Blob | TryLater | Rejected> {
+): Promise<Blob | TryLater | Rejection> {
   const request = {
     ...procedure(as.credentials.pds, "com.atproto.repo.uploadBlob"),
     headers: { "content-type": media.contentType },

@@ -3,7 +3,7 @@ import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
-import { type PrepareOutcome, type Rejected, unpublished } from "../contract/outcome.ts";
+import { type PrepareOutcome, type Rejection, unpublished } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
 import type { AsAccount, Credentials, Leg, RemoteVideo } from "./state.ts";
 import { aspectRatioOf, blobShape, type Embed } from "./upload.ts";
@@ -11,7 +11,7 @@ import { uploadBlob, videoEmbed } from "./upload.ts";
 import { blobBytesMax, type rules } from "./rules.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange, noteOf } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange, noteOf } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount, classifyFor } from "./account-call.ts";
@@ -23,11 +23,11 @@ export type VideoStep =
   /** `video` is absent when the next step has to begin with the file again. */
   | { readonly kind: "waiting"; readonly video?: RemoteVideo; readonly wait: Wait }
   | TryLater
-  | Rejected;
+  | Rejection;
 
 /** When to continue, and whether that is to ask about work that goes well. */
 type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
-type Shown = Omit<RemoteVideo, "jobId">;
+type ShownVideo = Omit<RemoteVideo, "jobId">;
 
 function waiting(video: RemoteVideo, pollAfterSeconds: number): VideoStep {
   return { kind: "waiting", video, wait: { pollAfterSeconds } };
@@ -51,7 +51,7 @@ export async function bringVideo(
   return step ?? (isGif ? "still" : sendStraight(leg, file, shown));
 }
 
-async function sendStraight(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoStep> {
+async function sendStraight(leg: Leg, file: MediaFile, shown: ShownVideo): Promise<VideoStep> {
   const { contentType, size } = file;
   if (contentType !== "video/mp4")
     return mediaRejected("bluesky.media.type", `${contentType}, past the video service`, 0);
@@ -111,7 +111,11 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
  * Hands a video over. The same bytes again are answered with what was made of them before. Its name, which is all that
  * the service has of it, is the same for the same leg. Undefined: the service is not there, or not for this account.
  */
-async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoStep | undefined> {
+async function handOver(
+  leg: Leg,
+  file: MediaFile,
+  shown: ShownVideo,
+): Promise<VideoStep | undefined> {
   const { credentials, remote, tools } = leg;
   const refused = await askLimits(leg);
   if (refused !== "allowed") return refused;
@@ -161,7 +165,7 @@ const OF_FILE = "validation_failure";
 const OF_SERVERS_SIZE = "pds_upload_unsupported_blob_size";
 
 /** Returns what a job's status means for the leg; undefined where it says nothing of a job. */
-function stepOf({ jobId, state, blob, ...job }: Job, shown: Shown): VideoStep | undefined {
+function stepOf({ jobId, state, blob, ...job }: Job, shown: ShownVideo): VideoStep | undefined {
   const { failureCode, error, message } = job;
   if (blob !== undefined) return { kind: "made", embed: videoEmbed(blob, shown) };
   if (state === "JOB_STATE_FAILED") {
@@ -211,7 +215,7 @@ const uploadLimitsShape = objectShape(() => ({
 }));
 
 /** Returns the reason why the account may not upload a video now; undefined where the service is not there. */
-async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed" | undefined> {
+async function askLimits(as: AsAccount): Promise<TryLater | Rejection | "allowed" | undefined> {
   const token = await vouch(SERVICE_DID, LIMITS_METHOD, as);
   if (typeof token !== "string") return token;
   const request = { ...query(SERVICE, LIMITS_METHOD), headers: bearer(token) };
@@ -227,11 +231,11 @@ async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed"
   return refusedAs(code, error, message);
 }
 
-function withRule(rule: keyof typeof rules, outcome: Rejected): Rejected {
+function withRule(rule: keyof typeof rules, outcome: Rejection): Rejection {
   return { ...outcome, failure: { ...outcome.failure, rule } };
 }
 
-function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejected {
+function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejection {
   const note = noteOf(message);
   const failure = { code, networkCode, mediaIndex: 0, ...(note === "" ? {} : { note }) };
   return { kind: "rejected", failure };
@@ -242,7 +246,7 @@ async function vouch(
   aud: string,
   lxm: string,
   as: AsAccount,
-): Promise<string | TryLater | Rejected | undefined> {
+): Promise<string | TryLater | Rejection | undefined> {
   const exp = String(Math.floor(as.tools.now().getTime() / 1000) + TOKEN_SECONDS);
   const { pds } = as.credentials;
   const request = query(pds, "com.atproto.server.getServiceAuth", { aud, lxm, exp });
@@ -258,7 +262,7 @@ async function vouch(
 }
 
 /** Reports whether the account is now on another server. */
-function hasLeft({ code, networkCode }: Classified): boolean {
+function hasLeft({ code, networkCode }: ClassifiedAnswer): boolean {
   return code === "connection_needs_reauth" && /Deactivated|NotFound/.test(networkCode ?? "");
 }
 

@@ -31,7 +31,7 @@ export interface ErrorRow {
   readonly unmappedStatus?: number;
 }
 
-export interface Classified extends ErrorRow {
+export interface ClassifiedAnswer extends ErrorRow {
   readonly networkCode: string | null;
   readonly note: string;
   readonly retryAfterSeconds: number | null;
@@ -214,7 +214,7 @@ function isLongWait({ code }: ErrorRow, seconds: number | null): boolean {
  * Returns the meaning of a refusal with the wait that its headers ask for. The network's reset header is on every
  * answer, and only means a wait after too many calls.
  */
-export function withWait(row: ErrorRow, answer: HttpResponse, reset: string, now: Date) {
+export function rowWithWait(row: ErrorRow, answer: HttpResponse, reset: string, now: Date) {
   const isThrottled = answer.status === 429;
   const seconds = waitSeconds(answer, ["retry-after", ...(isThrottled ? [reset] : [])], now);
   const retryAfterSeconds = isThrottled || answer.status === 503 ? seconds : null;
@@ -278,7 +278,7 @@ export function errorTable(...parts: readonly (readonly TableRow[])[]): ErrorTab
   return parts.flat().toSorted((one, other) => rank(one.signal) - rank(other.signal));
 }
 
-function fits(pattern: SignalPattern, signal: Signal): boolean {
+function matchesSignal(pattern: SignalPattern, signal: Signal): boolean {
   const { codes, field, message } = pattern;
   const number = typeof signal.code === "number" ? signal.code : Number.NaN;
   const isEqual = (["status", "code", "subcode", "isTransient"] as const).every(
@@ -294,7 +294,7 @@ function fits(pattern: SignalPattern, signal: Signal): boolean {
 
 /** Returns the meaning of a signal by the first row that fits; undefined where none does. */
 export function findRow(table: ErrorTable, signal: Signal): ErrorRow | undefined {
-  const found = table.find(({ signal: pattern }) => fits(pattern, signal));
+  const found = table.find(({ signal: pattern }) => matchesSignal(pattern, signal));
   if (found === undefined) return undefined;
   const { signal: _matched, ...meaning } = found;
   return meaning;
@@ -316,12 +316,12 @@ export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): Error
 type More = Omit<ErrorRow, "code" | "effect">;
 
 /** Makes the meaning of a refusal after which the outcome of the call is looked up. */
-export function refused(code: LegErrorCode, more: More = {}): ErrorRow {
+export function refusal(code: LegErrorCode, more: More = {}): ErrorRow {
   return { code, effect: "refuse", ...more };
 }
 
 /** Makes the meaning of a refusal that proves that nothing was published. Its table names the source. */
-export function unread(code: LegErrorCode, more: More = {}): ErrorRow {
+export function provenRefusal(code: LegErrorCode, more: More = {}): ErrorRow {
   return { code, effect: "refuse", isProof: true, ...more };
 }
 

@@ -1,26 +1,29 @@
 import type * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { type Classified, exchange, readMade } from "./answers.ts";
+import { type ClassifiedAnswer, exchange, readMade } from "./answers.ts";
 import { mediaFailed } from "./media-check.ts";
 import { MediaFailure } from "./media.ts";
-import { type Rejected, type TryLater, unanswered, unpublished } from "./outcome.ts";
+import { type Rejection, type TryLater, unanswered, unpublished } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /** A call that publishes nothing, and how its answer is read. */
-export interface Asked<Found> {
+export interface NetworkQuery<Found> {
   /** Returns the contents of an answer, or undefined when it isn't the expected one. */
   readonly read: (answer: HttpResponse) => Found | undefined;
   /** Interprets any other answer. */
-  readonly classify: (answer: HttpResponse, now: Date) => Classified | Promise<Classified>;
+  readonly classify: (
+    answer: HttpResponse,
+    now: Date,
+  ) => ClassifiedAnswer | Promise<ClassifiedAnswer>;
   readonly mediaIndex?: number | undefined;
 }
 
 /** Makes a call that publishes nothing. Returns the requested data, or what its absence means for the leg. */
 export async function ask<Found>(
   request: HttpRequest,
-  { read, classify, mediaIndex }: Asked<Found>,
+  { read, classify, mediaIndex }: NetworkQuery<Found>,
   tools: NetworkTools,
-): Promise<Found | TryLater | Rejected> {
+): Promise<Found | TryLater | Rejection> {
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
   return read(answer) ?? unpublished(await classify(answer, tools.now()), mediaIndex);
@@ -45,9 +48,9 @@ export async function tryRead<Form extends z.ZodType>(
 /** Makes the cheap read of an account check. A page of a proxy also has status 200, but no id. */
 export async function probe(
   request: HttpRequest,
-  classify: Asked<unknown>["classify"],
+  classify: NetworkQuery<unknown>["classify"],
   tools: NetworkTools,
-): Promise<{ readonly kind: "usable" } | TryLater | Rejected> {
+): Promise<{ readonly kind: "usable" } | TryLater | Rejection> {
   const read = (answer: HttpResponse) =>
     readMade(answer) === undefined ? undefined : ({ kind: "usable" } as const);
   return ask(request, { read, classify }, tools);
@@ -58,7 +61,7 @@ export async function withFile<Of>(
   network: string,
   mediaIndex: number | undefined,
   run: () => Promise<Of>,
-): Promise<Of | TryLater | Rejected> {
+): Promise<Of | TryLater | Rejection> {
   try {
     return await run();
   } catch (error) {
@@ -74,8 +77,8 @@ export async function withFile<Of>(
 export async function withPicture<Of extends object | string>(
   network: string,
   title: string,
-  run: () => Promise<Of | TryLater | Rejected>,
-): Promise<Of | TryLater | Rejected> {
+  run: () => Promise<Of | TryLater | Rejection>,
+): Promise<Of | TryLater | Rejection> {
   const outcome = await withFile(network, undefined, run);
   if (typeof outcome !== "object" || outcome === null || !("failure" in outcome)) return outcome;
   const { failure } = outcome;

@@ -1,5 +1,5 @@
 import type { LegErrorCode } from "./errors.ts";
-import type { LegFailure, Rejected, TryLater } from "./outcome.ts";
+import type { LegFailure, Rejection, TryLater } from "./outcome.ts";
 
 /*
  * What a refusal is a fact about, how many witnesses that takes, and what ends it:
@@ -40,7 +40,7 @@ export function subjectOf({ code }: Pick<LegFailure, "code">): Subject {
  * Reports whether a refused read is a fact about the account or the app, and not only about the read. A missing
  * permission is one only for a probe, because every account in good order may make that.
  */
-export function isVerdict({ isProof, failure }: Rejected, isProbe = false): boolean {
+export function isVerdict({ isProof, failure }: Rejection, isProbe = false): boolean {
   if (isProof !== true) return false;
   if (failure.code === "permission_missing") return isProbe;
   return ["account", "app"].includes(subjectOf(failure));
@@ -50,7 +50,7 @@ export function isVerdict({ isProof, failure }: Rejected, isProbe = false): bool
  * Returns what the refused read of a file's status means, without which a leg can't continue: it is read again, unless
  * the refusal is a verdict.
  */
-export function ofRead(outcome: TryLater | Rejected): TryLater | Rejected {
+export function ofRead(outcome: TryLater | Rejection): TryLater | Rejection {
   if (outcome.kind === "try_later" || isVerdict(outcome)) return outcome;
   const { networkCode, note } = outcome.failure;
   const failure = {

@@ -13,7 +13,7 @@ import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 declare const isBounded: unique symbol;
 
 /** What a network said, small enough to be stored and safe to show. */
-export type Bounded<Of> = Of & { readonly [isBounded]: true };
+export type BoundedValue<Of> = Of & { readonly [isBounded]: true };
 
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
@@ -31,7 +31,7 @@ const cut = (text: string, charactersMax: number) => text.slice(0, charactersMax
 const name = (text: string) => withoutMarks(cut(text, NAME_CHARACTERS_MAX));
 
 /** Reports whether data of a network are small enough to be stored. */
-export function isStorable(data: NetworkData): data is Bounded<NetworkData> {
+export function isStorable(data: NetworkData): data is BoundedValue<NetworkData> {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }
 
@@ -87,7 +87,7 @@ export const boundedCode = (code: string | null) => code && cut(code, NAME_CHARA
 export const boundedNote = (note: string | null) => note && cut(note, NOTE_CHARACTERS_MAX);
 
 /** Returns a failure with the network's words cut. */
-export function boundedFailure(failure: LegFailure): Bounded<LegFailure> {
+export function boundedFailure(failure: LegFailure): BoundedValue<LegFailure> {
   const { networkCode, rule, message, remediation, note } = failure;
   const texts = { rule, message, remediation, note };
   const given = Object.entries(texts).filter(([, text]) => text !== undefined);
@@ -97,36 +97,36 @@ export function boundedFailure(failure: LegFailure): Bounded<LegFailure> {
   ]);
   const known = { ...failure, ...Object.fromEntries(fitting) } as LegFailure;
   // Safe: all its texts are cut.
-  return { ...known, networkCode: boundedCode(networkCode) } as Bounded<LegFailure>;
+  return { ...known, networkCode: boundedCode(networkCode) } as BoundedValue<LegFailure>;
 }
 
 /** Returns what a call made, with an id that fits and an address that may be shown. */
 export function boundedResult({
   externalId,
   url,
-}: Pick<Done, "externalId" | "url">): Bounded<Pick<Done, "externalId" | "url">> {
+}: Pick<Done, "externalId" | "url">): BoundedValue<Pick<Done, "externalId" | "url">> {
   // Safe: both are limited.
   return {
     externalId: externalId !== null && isNetworkId(externalId) ? externalId : null,
     url: webAddress(url, ["https:", "http:"]),
-  } as Bounded<Pick<Done, "externalId" | "url">>;
+  } as BoundedValue<Pick<Done, "externalId" | "url">>;
 }
 
 /** An account that was authorised, as a row may hold it. */
 export type BoundedAccount = LinkedAccount & {
-  readonly credentials: Bounded<NetworkData>;
-  readonly limits: Bounded<NetworkData>;
+  readonly credentials: BoundedValue<NetworkData>;
+  readonly limits: BoundedValue<NetworkData>;
 };
 export type BoundedLinking =
   { readonly kind: "linked"; readonly linked: BoundedAccount } | LinkFailure;
-export type BoundedChoice = LinkChoice & { readonly flow: Bounded<NetworkData> };
+export type BoundedChoice = LinkChoice & { readonly flow: BoundedValue<NetworkData> };
 export type BoundedCredentials =
   | Exclude<CredentialsOutcome, { kind: "refreshed" }>
   | (Extract<CredentialsOutcome, { kind: "refreshed" }> & {
-      readonly credentials: Bounded<NetworkData>;
+      readonly credentials: BoundedValue<NetworkData>;
     });
 
-const refused = () => linkFailed("instance_unsupported", "the answer is too large");
+const oversizedAnswer = () => linkFailed("instance_unsupported", "the answer is too large");
 
 const boundedLinkFailure = ({ note, ...failure }: LinkFailure): LinkFailure =>
   note === undefined ? failure : { ...failure, note: cut(note, NOTE_CHARACTERS_MAX) };
@@ -137,9 +137,10 @@ export function boundedLink(outcome: LinkOutcome): BoundedLinking {
   const { linked } = outcome;
   const { scopes, limits, credentials, expiresAt, instanceUrl, grantId } = linked;
   const account = boundedAccount(linked.account);
-  if (account === undefined || !isStorable(limits) || !isStorable(credentials)) return refused();
-  if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return refused();
-  if (grantId !== undefined && !isNetworkId(grantId)) return refused();
+  if (account === undefined || !isStorable(limits) || !isStorable(credentials))
+    return oversizedAnswer();
+  if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return oversizedAnswer();
+  if (grantId !== undefined && !isNetworkId(grantId)) return oversizedAnswer();
   const listed = scopes.slice(0, SCOPES_MAX).map((scope) => cut(scope, NAME_CHARACTERS_MAX));
   const fitting = { account, limits, credentials, expiresAt: boundedTime(expiresAt) };
   return { kind: "linked", linked: { ...linked, ...fitting, scopes: listed } };
@@ -152,7 +153,7 @@ export function boundedChoice({
   isCut,
   flow,
 }: LinkChoice): BoundedChoice | LinkFailure {
-  if (!isStorable(flow)) return refused();
+  if (!isStorable(flow)) return oversizedAnswer();
   const known = candidates.filter(({ id }) => isNetworkId(id));
   const shown = known
     .slice(0, CANDIDATES_MAX)
@@ -164,11 +165,11 @@ export function boundedChoice({
 /** Returns where a browser is sent, or why it can't be. */
 export function boundedRedirect(
   outcome: OAuthRedirect | LinkFailure,
-): (OAuthRedirect & { readonly flow: Bounded<NetworkData> }) | LinkFailure {
+): (OAuthRedirect & { readonly flow: BoundedValue<NetworkData> }) | LinkFailure {
   if (outcome.kind === "failed") return boundedLinkFailure(outcome);
   const { url, state = "", flow } = outcome;
   const isShort = url.length <= 4 * URL_CHARACTERS_MAX && state.length <= STATE_CHARACTERS_MAX;
-  return isShort && isStorable(flow) ? { ...outcome, flow } : refused();
+  return isShort && isStorable(flow) ? { ...outcome, flow } : oversizedAnswer();
 }
 
 /** Returns renewed credentials that can be stored, or why there are none. */

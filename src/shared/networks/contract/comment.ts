@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
-import type { Classified } from "./answers.ts";
+import type { ClassifiedAnswer } from "./answers.ts";
 import { type Done, notAccepted, notYet } from "./outcome.ts";
 import type { PostSearch, TryLater } from "./outcome.ts";
 import { unavailable, unconfirmed, unknowable } from "./outcome.ts";
@@ -25,9 +25,12 @@ interface Comment<Call> {
   /** Returns the comment that an answer names; undefined where it names none. */
   readonly read: (answer: HttpResponse, call: Call) => Done | undefined;
   /** Returns what any other answer means, to a comment and to a list. */
-  readonly classify: (answer: HttpResponse, call: Call) => Classified | Promise<Classified>;
+  readonly classify: (
+    answer: HttpResponse,
+    call: Call,
+  ) => ClassifiedAnswer | Promise<ClassifiedAnswer>;
   /** Reports whether an answer says that there is no such post. */
-  readonly isNoPost: (classified: Classified) => boolean;
+  readonly isNoPost: (classified: ClassifiedAnswer) => boolean;
   /** Requests the newest comments of the post. */
   readonly list: (call: Call) => Promise<HttpResponse | HttpFailure>;
   /** The field of the answer that has the comments. */
@@ -93,7 +96,7 @@ async function lookFor<Credentials, Remote>(
 }
 
 /** Returns the outcome of a comment on a post that the network doesn't know yet: no comment was written below it. */
-function postNotShown({ networkCode, note }: Classified): TryLater {
+function postNotShown({ networkCode, note }: ClassifiedAnswer): TryLater {
   const message = "The network does not show the post that the comment belongs to.";
   const failure = { code: "network_unavailable", networkCode, message, note } as const;
   return { kind: "try_later", failure, isProof: true };

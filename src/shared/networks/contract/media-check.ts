@@ -1,7 +1,7 @@
 import { LEG_ERRORS, type LegErrorCode } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
 import { type Rule, type Problem, breach } from "./rules.ts";
-import { type TryLater, type Rejected, legFailure, unpublished } from "./outcome.ts";
+import { type TryLater, type Rejection, legFailure, unpublished } from "./outcome.ts";
 import {
   type MediaFailure,
   type MediaFacts,
@@ -33,7 +33,7 @@ type Facts = Pick<
  * Returns why a network doesn't accept a file, as far as type, size and duration tell. Undefined if they don't speak
  * against it. Validation and preparation both use this, so that they never differ.
  */
-export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | undefined {
+export function refusalReason(file: Facts, targets: MediaTargets): MediaReason | undefined {
   const kind = kindOfType(file.contentType);
   if (kind === "image") return imageRefusal(file, targets);
   if (file.size > bytesMaxOf(targets)) return "size";
@@ -78,7 +78,7 @@ export function mediaFailed(
   network: string,
   { code, reason, message, remediation, subject }: MediaFailure,
   mediaIndex?: number,
-): TryLater | Rejected {
+): TryLater | Rejection {
   return code === "media_rejected"
     ? refusedFor(network, reason ?? "size", message, mediaIndex)
     : unpublished(
@@ -104,8 +104,8 @@ export function refusedFile(
   file: MediaFacts,
   targets: MediaTargets,
   mediaIndex?: number,
-): Rejected | undefined {
-  const reason = refusalOf(file, targets);
+): Rejection | undefined {
+  const reason = refusalReason(file, targets);
   if (reason === undefined) return undefined;
   return refusedFor(network, reason, noteOfFile(file), mediaIndex);
 }
@@ -115,7 +115,7 @@ function refusedFor(
   reason: MediaReason,
   note: string,
   mediaIndex: number | undefined,
-): Rejected {
+): Rejection {
   const { kind, failure } = mediaRejected(ruleOf(network, reason), note, mediaIndex);
   return { kind, failure: { ...failure, ...(RULES[reason] === undefined ? {} : REASONS[reason]) } };
 }
@@ -126,7 +126,7 @@ export function rejectedBy<Table extends Readonly<Record<string, Pick<Rule, "cod
   rule: keyof Table & string,
   note: string,
   mediaIndex?: number,
-): Rejected {
+): Rejection {
   // Safe: the id is a key of the table, and a rule that refuses files has a code that ends legs.
   const { code } = table[rule] as { readonly code: LegErrorCode };
   const refused = { code, effect: "refuse", rule, networkCode: null, note } as const;
@@ -135,7 +135,7 @@ export function rejectedBy<Table extends Readonly<Record<string, Pick<Rule, "cod
 }
 
 /** Returns the outcome for a file that breaks a rule of the network, before it is sent. */
-export function mediaRejected(rule: string, note: string, mediaIndex?: number): Rejected {
+export function mediaRejected(rule: string, note: string, mediaIndex?: number): Rejection {
   return rejectedBy({ [rule]: { code: "media_rejected" } }, rule, note, mediaIndex);
 }
 
@@ -155,71 +155,77 @@ const REPAIRS: Readonly<Record<MediaRepair, string>> = {
     "The file has more than the picture, such as a film, a second picture or other data; that is left out.",
 };
 
-interface Refusal {
+interface RefusalWords {
   readonly message: string;
   readonly remediation: string;
 }
 
-const refusal = (message: string, remediation: string): Refusal => ({ message, remediation });
+const refusalWords = (message: string, remediation: string): RefusalWords => ({
+  message,
+  remediation,
+});
 
-const REASONS: Readonly<Record<MediaReason, Refusal>> = {
-  size: refusal("The file has more bytes than the network takes.", "Use a smaller file."),
-  type: refusal(
+const REASONS: Readonly<Record<MediaReason, RefusalWords>> = {
+  size: refusalWords("The file has more bytes than the network takes.", "Use a smaller file."),
+  type: refusalWords(
     "The file is of a type that the network does not take.",
     "Use a JPEG or PNG image, or an MP4 video.",
   ),
-  raw: refusal(
+  raw: refusalWords(
     "The file is a camera's raw photo, which is not a finished picture.",
     "Export it as JPEG, and use that file.",
   ),
-  imageType: refusal(
+  imageType: refusalWords(
     "The image is of a type that the network does not take and that can't be converted, such as HEIC or BMP.",
     "Export it as JPEG or PNG, and use that file.",
   ),
-  password: refusal(
+  password: refusalWords(
     "The document can't be opened without a password.",
     "Save it without a password, and use that file.",
   ),
-  pages: refusal(
+  pages: refusalWords(
     "The document has more pages than the network takes.",
     "Use a shorter document, or publish it in parts.",
   ),
-  webPage: refusal(
+  webPage: refusalWords(
     "The address is that of a web page, not of the file.",
     "Use the link that downloads the file itself, without a viewer, a log-in or a captcha.",
   ),
-  address: refusal(
+  address: refusalWords(
     "The image has to be changed for the network, and its address is too long for that.",
     "Use an address of at most 5,000 characters, or an image that fits the network unchanged.",
   ),
-  ratio: refusal("The image is too wide or too tall for the network.", "Crop the image."),
-  pixels: refusal("The image has more pixels than can be worked with.", "Use a smaller image."),
-  damaged: refusal("The file is damaged and can't be read.", "Re-export the file."),
-  animation: refusal(
+  ratio: refusalWords("The image is too wide or too tall for the network.", "Crop the image."),
+  pixels: refusalWords(
+    "The image has more pixels than can be worked with.",
+    "Use a smaller image.",
+  ),
+  damaged: refusalWords("The file is damaged and can't be read.", "Re-export the file."),
+  animation: refusalWords(
     "The moving image has more bytes than the network takes.",
     "Shorten the animation, or make it smaller.",
   ),
-  frames: refusal(
+  frames: refusalWords(
     "The moving image has more frames than the network takes.",
     "Shorten the animation.",
   ),
-  duration: refusal(
+  duration: refusalWords(
     "The video is too short or too long for the network.",
     "Cut the video, or give the network another.",
   ),
-  changed: refusal(
+  changed: refusalWords(
     "The file changed while it was read.",
     "Leave the file as it is until the post is out.",
   ),
-  memory: refusal(
+  memory: refusalWords(
     "The file takes more memory to read than is allowed.",
     "Re-export the file, or use a smaller one.",
   ),
-  time: refusal(
+  time: refusalWords(
     "The file takes longer to read than is allowed.",
     "Re-export the file, or use a smaller one.",
   ),
-  crash: refusal(
+  crash: refusalWords(
     "Reading the file failed so badly that it is not read again.",
     "Re-export the file with another program.",
   ),
@@ -289,7 +295,7 @@ export function pictureError(
 ): Problem {
   const words =
     reason === "type"
-      ? refusal("The file is no picture that can be used.", "Use a JPEG or PNG image.")
+      ? refusalWords("The file is no picture that can be used.", "Use a JPEG or PNG image.")
       : REASONS[reason];
   const rule = `${name}.media.${reason}`;
   return { severity: "error", code: "media_rejected", rule, ...words, ...position };
@@ -314,7 +320,7 @@ export function refusalError(
  * Returns what a rule of a network says to the readers of a failed leg. Undefined for a rule that is about another code,
  * or that has a number which only the check of a draft knows.
  */
-export function wordsOf(
+export function ruleWords(
   { name, rules = {} }: Pick<Network, "name" | "rules">,
   rule: string,
   code: LegErrorCode,

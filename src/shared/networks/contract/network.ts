@@ -6,7 +6,7 @@ import type { RuleTable, Problem, TextMeasure } from "./rules.ts";
 import type { LinkedAccount, LinkFlow } from "./link.ts";
 import type { NetworkApp, NetworkSettings, ServiceIdentity } from "./settings.ts";
 import type { NetworkTools } from "./tools.ts";
-import type { TryLater, Rejected, CredentialsOutcome, LimitsOutcome } from "./outcome.ts";
+import type { TryLater, Rejection, CredentialsOutcome, LimitsOutcome } from "./outcome.ts";
 import type { MediaFacts, MediaTargets, OptionPicture } from "./media.ts";
 import type { FollowUpCall, PublishCall } from "./visible-call.ts";
 
@@ -21,7 +21,7 @@ export interface AccountCheck {
   probe?(
     checked: CheckedAccount,
     tools: NetworkTools,
-  ): Promise<{ kind: "usable" } | TryLater | Rejected>;
+  ): Promise<{ kind: "usable" } | TryLater | Rejection>;
   /** Returns the `limits` that the account would have if it were linked now. Absent if they never change. */
   readLimits?(checked: CheckedAccount, tools: NetworkTools): Promise<LimitsOutcome>;
 }

@@ -1,5 +1,5 @@
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { type Classified, exchange, oauthError } from "./answers.ts";
+import { type ClassifiedAnswer, exchange, oauthError } from "./answers.ts";
 import type { LegErrorCode } from "./errors.ts";
 import { scopesLacked } from "./fields.ts";
 import type { NetworkData, Texts } from "./draft.ts";
@@ -56,7 +56,7 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
  * Returns the failure of a refused call. The token was issued just now, so nobody has taken it back: networks don't know
  * one everywhere at once, and some ask the person to log in there first, which comes with a remedy.
  */
-export function refusedLink(classified: Classified): LinkFailure {
+export function refusedLink(classified: ClassifiedAnswer): LinkFailure {
   const { code, networkCode, note, isOfApp, remediation } = classified;
   const isHeld = code === "connection_needs_reauth" && remediation !== undefined;
   const meant = isHeld ? "account_restricted" : code;
@@ -136,7 +136,7 @@ export async function linkStep<Found>(
 }
 
 /** What came back with the browser from the network's page. */
-export interface Returned<Flow> {
+export interface OAuthReturn<Flow> {
   readonly code: string;
   readonly callback: OAuthCallback;
   readonly flow: Flow;
@@ -149,10 +149,10 @@ interface CodeFlow<Flow, Grant extends object, Linked, Code> {
   /** Returns the code that came back, or why there is none. */
   readonly codeOf: (callback: OAuthCallback, flow: Flow) => Code;
   /** Exchanges the code for tokens. */
-  readonly redeem: (returned: Returned<Flow>) => Promise<Grant | LinkFailure>;
+  readonly redeem: (returned: OAuthReturn<Flow>) => Promise<Grant | LinkFailure>;
   /** Returns a failure if the grant lacks what publishing needs. By default, `link` checks this. */
   readonly lacking?: (grant: Grant, flow: Flow) => LinkFailure | undefined;
-  readonly link: (grant: Grant, returned: Returned<Flow>) => Promise<Linked>;
+  readonly link: (grant: Grant, returned: OAuthReturn<Flow>) => Promise<Linked>;
 }
 
 /** Makes the step that finishes a code flow: the code, its tokens, their scopes, the account. */
@@ -188,8 +188,8 @@ export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized
  * Interprets a refused renewal (RFC 6749, section 5.2): the refresh token is useless, or our app is refused. `classify`
  * interprets any other answer.
  */
-export function refusedRenewal(classify: (answer: HttpResponse, now: Date) => Classified) {
-  return (answer: HttpResponse, now: Date): Classified => {
+export function refusedRenewal(classify: (answer: HttpResponse, now: Date) => ClassifiedAnswer) {
+  return (answer: HttpResponse, now: Date): ClassifiedAnswer => {
     const error = oauthError(answer);
     const isOurs = error !== undefined && CLIENT_ERRORS.includes(error);
     if (error === undefined || (!isOurs && answer.status !== 400)) return classify(answer, now);
@@ -207,7 +207,7 @@ export function renewalRejected(
   return { kind: "rejected", failure };
 }
 
-interface Renewal {
+interface RenewalNeed {
   readonly isDue: boolean;
   /** Whether the token can still be used for a while when it can't be renewed. */
   readonly isUsable: boolean;
@@ -217,7 +217,7 @@ interface Renewal {
 
 /** Renews a token that is about to end. */
 export async function renewing(
-  { isDue, isUsable, servesOn = ({ kind }) => kind === "try_later" }: Renewal,
+  { isDue, isUsable, servesOn = ({ kind }) => kind === "try_later" }: RenewalNeed,
   renew: () => Promise<CredentialsOutcome>,
 ): Promise<CredentialsOutcome> {
   if (!isDue) return { kind: "usable" };

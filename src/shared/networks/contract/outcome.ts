@@ -1,7 +1,7 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { Problem } from "./rules.ts";
-import type { Classified, ErrorRow } from "./answers.ts";
+import type { ClassifiedAnswer, ErrorRow } from "./answers.ts";
 
 export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
   /** The network's own code, such as `ExpiredToken` or `190/463`. */
@@ -34,7 +34,7 @@ export interface TryLater extends Proof {
 }
 
 /** The network says that it did not do it. Another attempt would be refused too. */
-export interface Rejected extends Proof {
+export interface Rejection extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
   readonly retryAfterSeconds?: never;
@@ -56,7 +56,7 @@ export type PrepareOutcome =
     }
   /** `remote`: what was done so far and is worth keeping. */
   | (TryLater & { readonly remote?: NetworkData })
-  | Rejected;
+  | Rejection;
 
 /** What `prepare` made is gone or can't be used yet. `remote` is the state to prepare from again. */
 export interface PrepareAgain extends Proof {
@@ -77,7 +77,7 @@ export interface Unknown {
 }
 
 /** What the answer to a visible call says: done, not made and may be made again, not made for good, or unknown. */
-export type Outcome = Done | TryLater | Rejected | PrepareAgain | Unknown;
+export type Outcome = Done | TryLater | Rejection | PrepareAgain | Unknown;
 
 /** It can't be told yet. The network is asked again later. */
 export interface NotYet {
@@ -108,7 +108,7 @@ export type CredentialsOutcome =
       readonly expiresAt: string | null;
     }
   | TryLater
-  | Rejected;
+  | Rejection;
 
 /** The limits that a network states for an account. They may change long after it was linked. */
 export type LimitsOutcome =
@@ -119,10 +119,16 @@ export type LimitsOutcome =
       readonly doubts?: readonly string[];
     }
   | TryLater
-  | Rejected;
+  | Rejection;
 
 export function legFailure(
-  { effect: _effect, isProof: _isProof, retryAfterSeconds: _wait, note, ...known }: Classified,
+  {
+    effect: _effect,
+    isProof: _isProof,
+    retryAfterSeconds: _wait,
+    note,
+    ...known
+  }: ClassifiedAnswer,
   mediaIndex?: number,
 ): LegFailure {
   return {
@@ -133,7 +139,10 @@ export function legFailure(
 }
 
 /** Returns the outcome of a refused call that could not publish anything. */
-export function unpublished(classified: Classified, mediaIndex?: number): TryLater | Rejected {
+export function unpublished(
+  classified: ClassifiedAnswer,
+  mediaIndex?: number,
+): TryLater | Rejection {
   const failure = legFailure(classified, mediaIndex);
   const proof = proofOf(classified);
   switch (classified.effect) {
@@ -145,29 +154,29 @@ export function unpublished(classified: Classified, mediaIndex?: number): TryLat
       return {
         kind: "try_later",
         failure: { ...failure, code: "network_unavailable" },
-        ...withWait(classified),
+        ...waitField(classified),
       };
     default:
-      return { kind: "try_later", failure, ...withWait(classified), ...proof };
+      return { kind: "try_later", failure, ...waitField(classified), ...proof };
   }
 }
 
-function proofOf({ isProof }: Classified): Proof {
+function proofOf({ isProof }: ClassifiedAnswer): Proof {
   return isProof === true ? { isProof } : {};
 }
 
-function withWait({ retryAfterSeconds }: Pick<Classified, "retryAfterSeconds">) {
+function waitField({ retryAfterSeconds }: Pick<ClassifiedAnswer, "retryAfterSeconds">) {
   return retryAfterSeconds === null ? {} : { retryAfterSeconds };
 }
 
 /** Returns the outcome of a step for which the network can't be reached. */
 export function outage(note: string, retryAfterSeconds: number | null = null): TryLater {
   const failure = { code: "network_unavailable", networkCode: null, note } as const;
-  return { kind: "try_later", failure, ...withWait({ retryAfterSeconds }) };
+  return { kind: "try_later", failure, ...waitField({ retryAfterSeconds }) };
 }
 
 /** Returns the outcome of a read that was not answered, or answered with an error that says nothing. */
-export function outageOf(answer: HttpFailure | Classified): TryLater {
+export function outageOf(answer: HttpFailure | ClassifiedAnswer): TryLater {
   if (answer instanceof HttpFailure) return unanswered(answer);
   const { note, networkCode, retryAfterSeconds } = answer;
   return outage(note || (networkCode ?? ""), retryAfterSeconds);
@@ -186,7 +195,7 @@ export function outcomeUnknown(note: string): LegFailure {
 }
 
 /** Returns the outcome of a visible call whose answer doesn't tell whether it had its effect. */
-export function unknownOutcome(classified: Classified): Unknown {
+export function unknownOutcome(classified: ClassifiedAnswer): Unknown {
   return { kind: "unknown", failure: legFailure({ ...classified, code: "outcome_unknown" }) };
 }
 
@@ -199,10 +208,10 @@ export function unconfirmed(failure: HttpFailure): TryLater | Unknown {
 
 /** Returns the outcome of a refusal after which the leg is prepared again from `again`. Without that, the leg ends. */
 export function startOver(
-  classified: Classified,
+  classified: ClassifiedAnswer,
   again: NetworkData | undefined,
   { pollAfterSeconds = 0, mediaIndex }: { pollAfterSeconds?: number; mediaIndex?: number } = {},
-): Rejected | PrepareAgain {
+): Rejection | PrepareAgain {
   const failure = legFailure(classified, mediaIndex);
   const proof = proofOf(classified);
   return again === undefined
@@ -213,8 +222,8 @@ export function startOver(
 /** Returns the outcome of a visible call that was not accepted. */
 export function notAccepted(
   { status }: HttpResponse,
-  classified: Classified,
-  prepareAgain: (classified: Classified) => Outcome = unpublished,
+  classified: ClassifiedAnswer,
+  prepareAgain: (classified: ClassifiedAnswer) => Outcome = unpublished,
 ): Outcome {
   // A server that failed may give a reason, but it is still unknown whether the post was made.
   if (classified.effect === "doubt" || status >= 500) return unknownOutcome(classified);
@@ -241,7 +250,7 @@ export function notYet(note: string, seconds: number | null = null): NotYet {
 }
 
 /** Returns the finding after a read that told nothing. */
-export function notYetAfter({ failure, retryAfterSeconds }: TryLater | Rejected): NotYet {
+export function notYetAfter({ failure, retryAfterSeconds }: TryLater | Rejection): NotYet {
   const unknown = { ...failure, code: "outcome_unknown" } as const;
   return { ...notYet("", retryAfterSeconds), failure: unknown };
 }
@@ -252,7 +261,7 @@ export function stillWorking(note: string): NotYet {
 }
 
 /** Returns the finding after a list of posts that was not answered, or answered with an error. */
-export function unavailable(answer: HttpFailure | Classified): NotYet {
+export function unavailable(answer: HttpFailure | ClassifiedAnswer): NotYet {
   return notYetAfter(outageOf(answer));
 }
 

@@ -12,7 +12,7 @@ export interface PageCard {
   readonly imageUrls: readonly string[];
 }
 
-export interface Page {
+export interface WebPage {
   readonly url: string;
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -26,15 +26,15 @@ export interface ReadPage {
 
 /** Returns a card with texts as long as a card shows. Undefined without a title. */
 export function shownCard({ title, description, imageUrls }: PageCard): PageCard | undefined {
-  const shown = tidy(title, TITLE_CHARACTERS_MAX);
+  const shown = tidyText(title, TITLE_CHARACTERS_MAX);
   if (isBlank(shown)) return undefined;
   return {
     title: shown,
-    description: tidy(description, DESCRIPTION_CHARACTERS_MAX),
+    description: tidyText(description, DESCRIPTION_CHARACTERS_MAX),
     imageUrls: [...new Set(imageUrls)].slice(0, IMAGES_MAX),
   };
 }
 
-function tidy(text: string, charactersMax: number): string {
+function tidyText(text: string, charactersMax: number): string {
   return shortenedText(text.replace(/\s+/g, " ").trim().toWellFormed(), charactersMax);
 }

@@ -26,7 +26,7 @@ export class RedirectCookies {
   /** Keeps what an answer sets. Several headers are separated by line breaks. */
   take(url: string, headers: Readonly<Record<string, string>>): void {
     for (const text of headers["set-cookie"]?.split("\n", COOKIES_MAX) ?? []) {
-      const { cookie, isEnded } = parsed(text, new URL(url)) ?? {};
+      const { cookie, isEnded } = parsedCookie(text, new URL(url)) ?? {};
       if (cookie === undefined) continue;
       const others = this.#cookies.filter((known) => !isSame(known, cookie));
       this.#cookies = isEnded === true ? others : [...others, cookie].slice(-COOKIES_MAX);
@@ -39,7 +39,7 @@ export class RedirectCookies {
     const wanted = this.#cookies.filter(
       ({ domain, isShared, path }) =>
         (hostname === domain || (isShared && hostname.endsWith(`.${domain}`))) &&
-        isWithin(pathname, path),
+        isPathWithin(pathname, path),
     );
     const cookie = wanted.map(({ name, value }) => `${name}=${value}`).join("; ");
     return cookie === "" || cookie.length > HEADER_BYTES_MAX ? {} : { cookie };
@@ -49,13 +49,13 @@ export class RedirectCookies {
 const isSame = (one: Cookie, other: Cookie) =>
   one.name === other.name && one.domain === other.domain && one.path === other.path;
 
-function isWithin(pathname: string, path: string): boolean {
+function isPathWithin(pathname: string, path: string): boolean {
   if (!pathname.startsWith(path)) return false;
   return pathname.length === path.length || path.endsWith("/") || pathname[path.length] === "/";
 }
 
 /** Reads a `Set-Cookie` header (RFC 6265, 5.2). Undefined when it sets none for this host. */
-function parsed(
+function parsedCookie(
   text: string,
   { hostname, pathname }: URL,
 ): { readonly cookie: Cookie; readonly isEnded: boolean } | undefined {

@@ -10,9 +10,9 @@ const REDIRECTS: readonly number[] = [300, 301, 302, 303, 307, 308];
 /** Why a chain of redirects leads to no answer. */
 export type RedirectProblem = "too_many_redirects" | "redirected_nowhere";
 
-interface Answered extends Pick<HttpResponse, "status" | "headers"> {}
+interface AnswerHead extends Pick<HttpResponse, "status" | "headers"> {}
 
-export interface Arrived<Answer> {
+export interface Arrival<Answer> {
   readonly url: string;
   readonly answer: Answer;
 }
@@ -21,7 +21,7 @@ export interface Arrived<Answer> {
  * Returns the address that an answer redirects to, or undefined when it is no redirect. Headers come as Latin-1. As
  * browsers do, each byte beyond ASCII is escaped, so that a path in UTF-8 is requested as it was sent.
  */
-function targetOf({ status, headers }: Answered, url: string): string | null | undefined {
+function redirectTarget({ status, headers }: AnswerHead, url: string): string | null | undefined {
   if (!REDIRECTS.includes(status)) return undefined;
   const location = headers["location"]?.replace(
     /[\u0080-\u00ff]/g,
@@ -41,17 +41,17 @@ export interface FollowOptions<Answer> {
  * Makes a call and follows its redirects. `ask` checks each address that it gets, and sends the cookies with it. Returns
  * the first answer that is no redirect, with any status.
  */
-export async function follow<Answer extends Answered | HttpFailure>(
+export async function followRedirects<Answer extends AnswerHead | HttpFailure>(
   url: string,
   ask: (url: string, cookies: { readonly cookie?: string }) => Promise<Answer>,
   { leave = () => undefined, cookies = new RedirectCookies() }: FollowOptions<Answer> = {},
-): Promise<Arrived<Answer> | RedirectProblem> {
+): Promise<Arrival<Answer> | RedirectProblem> {
   let address = url;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
     const answer = await ask(address, cookies.headersFor(address));
     if (answer instanceof HttpFailure) return { url: address, answer };
     cookies.take(address, answer.headers);
-    const target = targetOf(answer, address);
+    const target = redirectTarget(answer, address);
     if (target === undefined) return { url: address, answer };
     leave(answer);
     if (target === null) return "redirected_nowhere";

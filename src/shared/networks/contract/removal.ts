@@ -1,6 +1,6 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
-import type { Classified } from "./answers.ts";
-import { type Done, type Rejected, type TryLater } from "./outcome.ts";
+import type { ClassifiedAnswer } from "./answers.ts";
+import { type Done, type Rejection, type TryLater } from "./outcome.ts";
 import { unanswered, unpublished } from "./outcome.ts";
 import type { OwnFollowUp, OwnFollowUpCall } from "./state.ts";
 
@@ -13,17 +13,17 @@ interface Deletion<Call> {
   /** Reports whether the answer says that the post is gone. */
   readonly isGone: (answer: HttpResponse) => boolean;
   /** Interprets any other answer. */
-  readonly classify: (answer: HttpResponse, call: Call) => Promise<Classified>;
+  readonly classify: (answer: HttpResponse, call: Call) => Promise<ClassifiedAnswer>;
 }
 
 const UNCONFIRMED = "The network did not confirm that the post is gone.";
 
 /** Returns the outcome of a deletion that was not confirmed. It is repeated, because a removed post stays gone. */
-export function notRemoved(answer: HttpFailure | Classified): TryLater | Rejected {
+export function notRemoved(answer: HttpFailure | ClassifiedAnswer): TryLater | Rejection {
   return stillThere(answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer));
 }
 
-export function stillThere(outcome: TryLater | Rejected): TryLater | Rejected {
+export function stillThere(outcome: TryLater | Rejection): TryLater | Rejection {
   const { failure } = outcome;
   const isUnconfirmed = failure.code === "network_unavailable" && failure.message === undefined;
   return isUnconfirmed ? { ...outcome, failure: { ...failure, message: UNCONFIRMED } } : outcome;

@@ -32,7 +32,7 @@ export interface Rule {
 export type RuleTable = Readonly<Record<string, Rule>>;
 
 /** How a broken rule is found, from the network's facts about a draft. A rule without a check is found elsewhere. */
-interface Check<Facts> {
+interface RuleCheck<Facts> {
   /** The field of the request, or the name of the network's own option; absent: the subject of the rule's id. */
   readonly field?: string;
   /** Returns whether it is broken, or what breaks it: the indices of files, or full details. */
@@ -43,11 +43,11 @@ interface Check<Facts> {
   readonly limitOf?: (facts: Facts) => number;
 }
 
-export type CheckedTable<Facts> = Readonly<Record<string, Rule & Check<Facts>>>;
+export type CheckedTable<Facts> = Readonly<Record<string, Rule & RuleCheck<Facts>>>;
 
 /** Makes the functions that build a table's rows, by what a broken rule does to a draft. */
 export function ruleRows<Facts>() {
-  type Row = Omit<Rule, "severity" | "code"> & Check<Facts>;
+  type Row = Omit<Rule, "severity" | "code"> & RuleCheck<Facts>;
   type Hint = Omit<Row, "remediation"> & Partial<Pick<Row, "remediation">>;
   const remediation: string = "Nothing needs to be done.";
   const error = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
@@ -73,7 +73,7 @@ export function checkRules<Facts extends { readonly draft: LegDraft }>(
   });
 }
 
-function breachesOf<Facts>(rule: Rule & Check<Facts>, facts: Facts): readonly Breach[] {
+function breachesOf<Facts>(rule: Rule & RuleCheck<Facts>, facts: Facts): readonly Breach[] {
   const limit = rule.limitOf?.(facts) ?? rule.limit ?? Infinity;
   const used = rule.used?.(facts);
   if (used !== undefined) return used > limit ? [{ used, limit }] : [];
@@ -82,7 +82,7 @@ function breachesOf<Facts>(rule: Rule & Check<Facts>, facts: Facts): readonly Br
   return all.map((one) => ({ limit, ...(typeof one === "number" ? { mediaIndex: one } : one) }));
 }
 
-interface Measured {
+interface MeasuredText {
   readonly measured: TextMeasure;
 }
 
@@ -102,7 +102,7 @@ export function textRules<const Network extends string, const Id extends string>
   limit,
   unit,
 }: TextLimit<Network, Id>) {
-  const { error, warning } = ruleRows<Measured>();
+  const { error, warning } = ruleRows<MeasuredText>();
   const length = error("text_too_long", {
     limit,
     unit,

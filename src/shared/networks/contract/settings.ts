@@ -51,12 +51,12 @@ export interface NetworkSettings {
   read(values: Readonly<Record<string, unknown>>): FromSettings;
 }
 
-type Table = NetworkSettings["table"];
+type SettingsTable = NetworkSettings["table"];
 
-type ValuesOf<T extends Table> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
+type ValuesOf<T extends SettingsTable> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 /** Makes a network's settings with a typed reader of their values. */
-export function networkSettings<T extends Table>(
+export function networkSettings<T extends SettingsTable>(
   table: T,
   read: (values: ValuesOf<T>) => FromSettings,
 ): NetworkSettings {

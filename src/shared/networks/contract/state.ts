@@ -13,17 +13,17 @@ export function readerOf<Fields extends z.ZodRawShape>(fields: () => Fields) {
 }
 
 /** The arguments of a network's steps: its own data as its readers return them, and the tools. */
-type Own<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
+type OwnArguments<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
   readonly credentials: Credentials;
   readonly remote: Remote;
   readonly tools: NetworkTools;
 };
 
 /** A leg as the steps of its network see it. */
-export type OwnLeg<Credentials, Remote> = Own<LegToPublish, Credentials, Remote>;
+export type OwnLeg<Credentials, Remote> = OwnArguments<LegToPublish, Credentials, Remote>;
 
 /** A call that follows a post, with the data of the post's leg. */
-export type OwnFollowUp<Credentials, Remote> = Own<FollowUp, Credentials, Remote>;
+export type OwnFollowUp<Credentials, Remote> = OwnArguments<FollowUp, Credentials, Remote>;
 
 /** The account for which something is requested. */
 type AsAccount<Credentials> = Pick<OwnLeg<Credentials, unknown>, "credentials" | "tools">;
@@ -59,15 +59,15 @@ export function ownSteps<Credentials, Remote>({
     ...of
   }: Of) => ({ ...of, credentials: credentialsOf(credentials), remote: remoteOf(remote) });
   const visible = <Of extends LegToPublish | FollowUp>(
-    call: OwnCall<Own<Of, Credentials, Remote>>,
+    call: OwnCall<OwnArguments<Of, Credentials, Remote>>,
   ): VisibleCall<Of> => {
     // Safe: without the two that are replaced, it has what the input has.
     const ownOf = (input: Of) =>
-      own(input) as unknown as Omit<Own<Of, Credentials, Remote>, "tools">;
+      own(input) as unknown as Omit<OwnArguments<Of, Credentials, Remote>, "tools">;
     const step =
-      <Result>(run: (input: Own<Of, Credentials, Remote>) => Promise<Result>) =>
+      <Result>(run: (input: OwnArguments<Of, Credentials, Remote>) => Promise<Result>) =>
       async (input: Of, tools: NetworkTools) =>
-        run({ ...ownOf(input), tools } as Own<Of, Credentials, Remote>);
+        run({ ...ownOf(input), tools } as OwnArguments<Of, Credentials, Remote>);
     const { prepare, perform, find, canTell } = call;
     return {
       ...(prepare && { prepare: step(prepare) }),

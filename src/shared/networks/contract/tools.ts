@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { NetworkApp, ServiceIdentity } from "./settings.ts";
-import type { Page, ReadPage } from "./page-card.ts";
+import type { WebPage, ReadPage } from "./page-card.ts";
 import type { MediaFile, ImageTarget, FittedImage } from "./media.ts";
 
 /** What the process gives to a network. A network calls, stores and reads the time only through these. */
@@ -19,7 +19,7 @@ export interface NetworkTools {
   /** Downloads an opened image and makes it fit. The same file always gives the same bytes. @throws MediaFailure */
   fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
   /** Reads what a web page says of itself, in a process of its own. @throws MediaFailure when that takes too much */
-  readPage(page: Page): Promise<ReadPage>;
+  readPage(page: WebPage): Promise<ReadPage>;
   /** Returns an address of ours with the fitted image of `url`. It is public, for a little over a day. */
   fittedUrl(image: {
     readonly url: string;

@@ -25,7 +25,7 @@ type Cause =
   | "busy"
   | "unchecked";
 
-interface Words {
+interface ReasonWords {
   /** `{value}` is replaced by the value. */
   readonly message: string;
   readonly remediation: string;
@@ -35,9 +35,9 @@ const PUBLIC = "Check that the media URL is public and answers without a log-in,
 const RETRY = "Retry; use another server if it happens again.";
 const UNCODED = "Configure the server to send the file without Content-Encoding.";
 
-const words = (message: string, remediation: string): Words => ({ message, remediation });
+const words = (message: string, remediation: string): ReasonWords => ({ message, remediation });
 
-const CAUSES: Readonly<Record<Cause, Words>> = {
+const CAUSES: Readonly<Record<Cause, ReasonWords>> = {
   // One cause for both: otherwise a caller could find out which private names exist.
   address_host: words(
     "The media URL doesn't lead to a public address.",
@@ -136,7 +136,7 @@ const subjectOfCause = (cause: Cause) =>
   cause.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 /** What can be wrong with a file that can't be downloaded, by the last part of its rule. */
-export const UNREACHABLE: Readonly<Record<string, Words>> = Object.fromEntries(
+export const UNREACHABLE: Readonly<Record<string, ReasonWords>> = Object.fromEntries(
   // Safe: the record has every cause as its key and nothing else.
   Object.entries(CAUSES).map(([cause, said]) => [subjectOfCause(cause as Cause), said]),
 );

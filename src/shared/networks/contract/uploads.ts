@@ -1,5 +1,5 @@
 import type { NetworkData } from "./draft.ts";
-import type { LegFailure, PrepareOutcome, Rejected, TryLater } from "./outcome.ts";
+import type { LegFailure, PrepareOutcome, Rejection, TryLater } from "./outcome.ts";
 import type { OwnLeg } from "./state.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -14,8 +14,8 @@ export interface Broken {
 }
 
 /** The result of making a file. `file` is the state of one that continues later. */
-export type Made<File> = File | Failed<File>;
-type Failed<File> = (TryLater & { readonly file?: File }) | Rejected | Broken;
+export type MadeFile<File> = File | FileFailure<File>;
+type FileFailure<File> = (TryLater & { readonly file?: File }) | Rejection | Broken;
 
 export interface Making<File> {
   readonly mediaIndex: number;
@@ -30,7 +30,7 @@ interface Uploads<Leg extends AnyLeg, File> {
   readonly filesOf: (remote: Leg["remote"]) => readonly File[];
   readonly withFiles: (remote: Leg["remote"], files: readonly File[]) => Leg["remote"];
   readonly count: (leg: Leg) => number;
-  readonly make: (leg: Leg, making: Making<File>) => Promise<Made<File>>;
+  readonly make: (leg: Leg, making: Making<File>) => Promise<MadeFile<File>>;
   /** Reports whether a file is complete. By default it is as soon as it is made. */
   readonly isWhole?: (file: File) => boolean;
   /** How long one run makes files. By default until all exist. */
@@ -86,7 +86,7 @@ export async function makeFiles<Leg extends AnyLeg, File extends object | string
   return { files };
 }
 
-function isFailed<File extends object | string>(made: Made<File>): made is Failed<File> {
+function isFailed<File extends object | string>(made: MadeFile<File>): made is FileFailure<File> {
   return typeof made === "object" && "failure" in made;
 }
 
@@ -95,7 +95,7 @@ interface FailedAt<File> {
   readonly before: readonly File[];
   readonly files: readonly File[];
   readonly mediaIndex: number;
-  readonly failed: Failed<File>;
+  readonly failed: FileFailure<File>;
 }
 
 /** Returns the outcome of a leg with a file that failed. Finished files are kept if another try may follow. */
@@ -115,15 +115,15 @@ function failedAt<Leg extends AnyLeg, File>(
 /** A network's progress with a file. */
 export type FileState = "ready" | "working" | Broken;
 
-interface Polled {
+interface PolledFile {
   readonly isReady: boolean;
 }
 
 /** Asks once about each file that the network still works on. */
-export async function pollFiles<Leg extends AnyLeg, File extends Polled>(
+export async function pollFiles<Leg extends AnyLeg, File extends PolledFile>(
   uploads: Uploads<Leg, File>,
   leg: Leg,
-  look: (file: File, mediaIndex: number) => Promise<FileState | TryLater | Rejected>,
+  look: (file: File, mediaIndex: number) => Promise<FileState | TryLater | Rejection>,
 ): Promise<{ readonly files: readonly File[] } | NotReady> {
   const before = uploads.filesOf(leg.remote);
   const files: File[] = [];

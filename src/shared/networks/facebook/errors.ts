@@ -1,28 +1,28 @@
-import { type Classified, type ErrorRow, type TableRow } from "../contract/answers.ts";
-import { codes, FILE_LOST, refused, rows, subcodes, unread } from "../contract/answers.ts";
+import { type ClassifiedAnswer, type ErrorRow, type TableRow } from "../contract/answers.ts";
+import { codes, FILE_LOST, refusal, rows, subcodes, provenRefusal } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-const DUPLICATE = refused("duplicate_content");
-const RESTRICTED = refused("account_restricted");
-const CONTENT = refused("content_rejected");
-const LINK = refused("link_rejected");
+const DUPLICATE = refusal("duplicate_content");
+const RESTRICTED = refusal("account_restricted");
+const CONTENT = refusal("content_rejected");
+const LINK = refusal("link_rejected");
 /** Facebook gives the same error for a file that it can't read and an address that it can't reach. */
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
-const IMAGE = refused("media_rejected", { rule: "facebook.media.image" });
-const VIDEO = refused("media_rejected");
+const IMAGE = refusal("media_rejected", { rule: "facebook.media.image" });
+const VIDEO = refusal("media_rejected");
 const FAILED_UPLOAD: ErrorRow = {
   ...VIDEO,
   code: "media_processing_failed",
   effect: "prepare_again",
 };
-const EMPTY = refused("text_invalid", { rule: "facebook.content.empty" });
+const EMPTY = refusal("text_invalid", { rule: "facebook.content.empty" });
 
-const ROLE = refused("permission_missing", {
+const ROLE = refusal("permission_missing", {
   remediation:
     "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.",
 });
-const HIDDEN = refused("invalid_request", {
+const HIDDEN = refusal("invalid_request", {
   message: "Facebook does not show the page what it was to write about.",
   remediation: "Check the settings of the page and of the post at facebook.com.",
 });
@@ -65,16 +65,16 @@ const OWN: readonly TableRow[] = [
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days, so no attempt of ours would come late enough.
-  ...rows(refused("rate_limited", { remediation: PAUSE }), { code: 368, subcode: 1390008 }),
+  ...rows(refusal("rate_limited", { remediation: PAUSE }), { code: 368, subcode: 1390008 }),
   ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
   ...subcodes(EMPTY, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
   // An endpoint, a field or a feature that doesn't exist; a person's token instead of a page's.
-  ...subcodes(refused("feature_unsupported"), 2069030, 2069031, 2069033),
+  ...subcodes(refusal("feature_unsupported"), 2069030, 2069031, 2069033),
   // The same without its subcode: https://github.com/criso/fbgraph/issues/147.
-  ...rows(refused("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
-  ...subcodes(unread("app_misconfigured"), 2069032),
+  ...rows(refusal("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
+  ...subcodes(provenRefusal("app_misconfigured"), 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
   ...subcodes({ ...RESTRICTED, remediation: SECURITY_CHECK }, 1404006),
@@ -82,7 +82,7 @@ const OWN: readonly TableRow[] = [
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
   ...Object.entries(VIDEO_LIMITS).flatMap(([subcode, rule]) =>
-    subcodes(unread("media_rejected", { rule }), Number(subcode)),
+    subcodes(provenRefusal("media_rejected", { rule }), Number(subcode)),
   ),
   // Meta's Video API, "Error Codes", as seen in https://github.com/restfb/restfb/issues/242 and
   // https://github.com/arsduo/koala/issues/262: a file's size, format and length; an upload that failed, timed out or
@@ -92,7 +92,7 @@ const OWN: readonly TableRow[] = [
   // These three are of the phase that only begins an upload.
   ...subcodes({ ...VIDEO, isProof: true }, 1363022, 1363023),
   ...subcodes({ ...ROLE, isProof: true }, 1363042),
-  ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
+  ...rows(refusal("text_invalid"), { code: 100, message: /parameter too long/i }),
   // The person's role on the page doesn't allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
   // Graph says so of a comment, with a number of missing permissions: https://github.com/nov/fb_graph/issues/9.
@@ -103,7 +103,7 @@ const OWN: readonly TableRow[] = [
   ...codes(IMAGE, 324),
   // Facebook uses 368 for many reasons, not always with a subcode.
   ...rows(DUPLICATE, { code: 368, message: /already posted|same content|duplicate/i }),
-  ...rows(refused("rate_limited", { remediation: PAUSE }), {
+  ...rows(refusal("rate_limited", { remediation: PAUSE }), {
     code: 368,
     message: /temporarily blocked|too (?:fast|often)|misus/i,
   }),
@@ -115,19 +115,19 @@ const OWN: readonly TableRow[] = [
   ...codes(DUPLICATE, 506),
   ...codes(LINK, 1500),
   // "There was an error posting to this wall", also for a comment.
-  ...codes(refused("invalid_request"), 1705),
+  ...codes(refusal("invalid_request"), 1705),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
 ];
 
 /** "All API calls from an app made after a rate limit is exceeded are throttled and will fail" (Graph API, "Rate Limiting"). */
 export const ERRORS = graphTable("facebook.com", OWN, { isProof: true });
 
-export function classify(response: HttpResponse, now: Date): Classified {
+export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   return classifyGraph(response, ERRORS, now);
 }
 
 /** Returns why a video failed, by its status. */
-export function classifyStatus(text: string): Classified {
+export function classifyStatus(text: string): ClassifiedAnswer {
   return classifyFileStatus(text, ERRORS, "refuse");
 }
 

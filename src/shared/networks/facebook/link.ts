@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { entries, objectShape } from "../contract/fields.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import { type Classified, exchange, idShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { inForm, probe, tryRead } from "../contract/ask.ts";
 import { isStorable } from "../contract/bounded.ts";
 import type { Texts } from "../contract/draft.ts";
@@ -10,7 +10,7 @@ import type { LinkChoice, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthFlow } from "../contract/link.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { finishCode, isLinkFailure, lacking, linkStep } from "../contract/oauth.ts";
-import { redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
+import { redirectTo, refusedLink, type OAuthReturn } from "../contract/oauth.ts";
 import type { LimitsOutcome } from "../contract/outcome.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { readerOf } from "../contract/state.ts";
@@ -111,13 +111,13 @@ function wanted({ loginConfigId, asksForBusiness = true, extraScopes = [] }: Net
   return { scope: [...NEEDED, ...(asksForBusiness ? [BUSINESS] : []), ...extraScopes].join(",") };
 }
 
-type Granted = Pick<Flow, "userToken" | "scopes">;
+type GrantedFlow = Pick<Flow, "userToken" | "scopes">;
 
 async function redeem({
   code,
   callback,
   tools,
-}: Returned<undefined>): Promise<Granted | LinkFailure> {
+}: OAuthReturn<undefined>): Promise<GrantedFlow | LinkFailure> {
   const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
   if (typeof userToken !== "string") return userToken;
   const request = graphGet(accessFor(userToken, tools), "me/permissions");
@@ -156,7 +156,7 @@ async function requestToken(grant: Texts, tools: NetworkTools): Promise<string |
  * Returns `access_denied` for a refused code, which has expired or was used, so the person has to begin again. A refusal
  * of the app is certain here, because the call is made for the app and no account.
  */
-function refusedCode(classified: Classified): LinkFailure {
+function refusedCode(classified: ClassifiedAnswer): LinkFailure {
   const isOfApp = classified.code === "app_misconfigured";
   const isOfCode = !isOfApp && /^100\b/.test(classified.networkCode ?? "");
   const { isUnproven: _isUnproven, ...failure } = refusedLink(classified);

@@ -52,12 +52,12 @@ export interface FoundPages {
 }
 
 /** One of the lists. */
-interface Listed extends EdgeRead<FacebookPage> {
+interface ListedPages extends EdgeRead<FacebookPage> {
   /** Whether it could be read. */
   readonly isRead: boolean;
 }
 
-const UNREAD: Listed = { entries: [], isCut: false, isRead: false };
+const UNREAD: ListedPages = { entries: [], isCut: false, isRead: false };
 
 /**
  * Finds the pages that the person may publish for, from several lists, because the plain list sometimes omits pages of
@@ -90,7 +90,7 @@ function publishable(pages: readonly FacebookPage[]): readonly FacebookPage[] {
   return [...byId.values()];
 }
 
-async function listPages(path: string, access: GraphAccess): Promise<Listed | LinkFailure> {
+async function listPages(path: string, access: GraphAccess): Promise<ListedPages | LinkFailure> {
   const lengths = { pageLength: PAGE_LENGTH, entriesMax: ENTRIES_MAX };
   const pages = await readEdge(
     access,
@@ -120,7 +120,7 @@ export async function readPage(id: string, access: GraphAccess): Promise<Faceboo
 
 const personShape = () => z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
 
-async function pagesOfPerson(access: GraphAccess): Promise<Listed> {
+async function pagesOfPerson(access: GraphAccess): Promise<ListedPages> {
   const fields = `accounts.limit(${PAGE_LENGTH}){${FIELDS}}`;
   const found = await read(access, { path: "me", fields }, personShape);
   return { entries: found?.accounts.data ?? [], isCut: false, isRead: found !== undefined };
@@ -137,7 +137,7 @@ const scopesShape = () =>
 async function pagesOfToken(
   access: GraphAccess,
   known: readonly FacebookPage[],
-): Promise<Listed & { readonly isWhole: boolean }> {
+): Promise<ListedPages & { readonly isWhole: boolean }> {
   const query = { path: "debug_token", input_token: access.token };
   const debugged = await read(appAccess(access.tools), query, scopesShape);
   const named = new Set(
@@ -156,7 +156,7 @@ async function pagesOfToken(
   return { entries: found, isCut, isRead: true, isWhole };
 }
 
-async function pagesOfBusinesses(access: GraphAccess): Promise<readonly Listed[]> {
+async function pagesOfBusinesses(access: GraphAccess): Promise<readonly ListedPages[]> {
   const lengths = { pageLength: BUSINESSES_LENGTH, entriesMax: BUSINESSES_MAX };
   const edge = { path: "me/businesses", query: { fields: "id,name" }, ...lengths };
   const businesses = await readEdge(access, edge, z.object({ id: z.string().regex(/^\d+$/) }));

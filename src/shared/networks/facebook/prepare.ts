@@ -2,7 +2,7 @@ import { encodedAddress } from "../contract/web-address.ts";
 import { lookAtFiles, repairedImage, withProbe } from "../graph/probe.ts";
 import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { makeFiles, type Making } from "../contract/uploads.ts";
 import { isForm } from "../graph/post-form.ts";
 import { formOf, isUnfitForReel, media, rules, type Form } from "./rules.ts";
@@ -33,7 +33,7 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   }
 }
 
-async function chooseForm(leg: Leg): Promise<Form | Rejected | TryLater> {
+async function chooseForm(leg: Leg): Promise<Form | Rejection | TryLater> {
   const looked = await lookAtFiles("facebook", leg, media());
   if ("failure" in looked) return looked;
   const kinds = looked.map((one) => one.kind);
@@ -76,7 +76,7 @@ async function preparePhotos(leg: Leg): Promise<PrepareOutcome> {
 async function makePhoto(
   leg: Leg,
   { mediaIndex }: Making<string>,
-): Promise<string | TryLater | Rejected> {
+): Promise<string | TryLater | Rejection> {
   const { tools } = leg;
   const { url = "", altText } = leg.draft.media[mediaIndex] ?? {};
   const source = await repairedImage("facebook", { url, mediaIndex }, media().image, tools);

@@ -1,10 +1,10 @@
 import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange, idShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { notAccepted, outcomeUnknown, startOver, unconfirmed } from "../contract/outcome.ts";
-import type { Outcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { Outcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson, pageUrl } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -66,9 +66,9 @@ const acceptedShape = shape(() =>
     })
     .refine(({ id, success }) => id !== undefined || success === true),
 );
-type Accepted = ShapeOf<typeof acceptedShape>;
+type AcceptedAnswer = ShapeOf<typeof acceptedShape>;
 
-async function outcomeOfAccepted(leg: Leg, accepted: Accepted): Promise<Outcome> {
+async function outcomeOfAccepted(leg: Leg, accepted: AcceptedAnswer): Promise<Outcome> {
   const { remote } = leg;
   const { id, post_id: postId, permalink_url } = accepted;
   const videoId = remote.form === "video" ? id : remote.video?.id;
@@ -103,14 +103,14 @@ async function outcomeOfVideo(leg: Leg, postedVideoId: string): Promise<Outcome>
   }
 }
 
-function inDoubtAfter({ failure, ...outcome }: TryLater | Rejected, remote: Remote): Outcome {
+function inDoubtAfter({ failure, ...outcome }: TryLater | Rejection, remote: Remote): Outcome {
   const { retryAfterSeconds: seconds } = outcome;
   const wait = seconds === undefined ? {} : { pollAfterSeconds: seconds };
   return { kind: "unknown", failure: { ...failure, code: "outcome_unknown" }, remote, ...wait };
 }
 
 /** Prepares a video again that nobody will see, if that may help. */
-function anotherTry(leg: Leg, classified: Classified): Outcome {
+function anotherTry(leg: Leg, classified: ClassifiedAnswer): Outcome {
   const next = nextTry(leg, classified);
   const pollAfterSeconds = next?.form === leg.remote.form ? LOOK_AGAIN_SECONDS : 0;
   return startOver(classified, next, { pollAfterSeconds, mediaIndex: 0 });

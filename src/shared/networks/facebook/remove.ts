@@ -4,7 +4,7 @@ import { ask, inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/visible-call.ts";
-import type { Outcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { Outcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
 import { isMissing, isUnloaded } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
@@ -12,7 +12,7 @@ import { classify } from "./errors.ts";
 import { isStory } from "../graph/post-form.ts";
 import { type Call, pageOf, remoteOf, steps } from "./state.ts";
 
-type Failed = TryLater | Rejected;
+type RemovalFailure = TryLater | Rejection;
 
 /**
  * Removes a post. A video consists of the post and the video, and no document says which of the two deletions removes a
@@ -65,7 +65,7 @@ async function removeVideo(call: Call): Promise<Outcome> {
 }
 
 /** Deletes one object. Returns why it may still exist, or undefined when it is gone. */
-async function take(call: Call, id: string): Promise<Failed | undefined> {
+async function take(call: Call, id: string): Promise<RemovalFailure | undefined> {
   const request = graphDelete(pageOf(call), encodeURIComponent(id));
   const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);
   if (!("failure" in gone)) return undefined;
@@ -93,7 +93,7 @@ async function look(call: Call, id: string, fields = "id") {
  * Returns undefined if the page itself can be read. An object that Graph doesn't find is then gone, and not hidden from
  * this token (the error is the same for both).
  */
-async function seesPage(call: Call): Promise<Failed | undefined> {
+async function seesPage(call: Call): Promise<RemovalFailure | undefined> {
   const request = graphGet(pageOf(call), call.credentials.pageId, { fields: "id" });
   const page = await ask(request, { read: readMade, classify }, call.tools);
   return typeof page === "string" ? undefined : stillThere(page);

@@ -1,4 +1,4 @@
-import { flag, integer, setting, text, withDefault } from "../../runtime/setting.ts";
+import { flag, integerSetting, setting, text, withDefault } from "../../runtime/setting.ts";
 import { graphVersion, readGraphApp } from "../graph/settings.ts";
 import { appSettings, commentsSetting, networkSettings } from "../contract/settings.ts";
 
@@ -9,7 +9,7 @@ const COMMENTS_NEED = "pages_read_user_content";
 export const facebookSettings = networkSettings(
   {
     QUOTA_FACEBOOK_REELS: withDefault(
-      integer(1, 10_000),
+      integerSetting(1, 10_000),
       "30",
       "Reels per Facebook page in 24 hours.",
     ),

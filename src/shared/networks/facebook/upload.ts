@@ -1,6 +1,6 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { type Classified, exchange, idShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
@@ -88,7 +88,7 @@ async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
   return ["uploaded", "processing", "published"].includes(state.kind);
 }
 
-async function refusedUpload(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
+async function refusedUpload(leg: Leg, classified: ClassifiedAnswer): Promise<PrepareOutcome> {
   // The upload session is gone or broken, which need not be caused by the file.
   const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
   return isLost ? afterFailure(leg, classified) : unpublished(classified, 0);
@@ -140,7 +140,7 @@ export function readyVideo({ draft, remote }: Leg): PrepareOutcome {
   };
 }
 
-async function afterFailure(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
+async function afterFailure(leg: Leg, classified: ClassifiedAnswer): Promise<PrepareOutcome> {
   const next = nextTry(leg, classified);
   if (next !== undefined)
     return next.form === "video"

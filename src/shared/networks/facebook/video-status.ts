@@ -1,9 +1,9 @@
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, idShape, numberShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, idShape, numberShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import type { Rejected, TryLater } from "../contract/outcome.ts";
+import type { Rejection, TryLater } from "../contract/outcome.ts";
 import { graphGet, pageUrl } from "../graph/request.ts";
 import { classify, classifyStatus } from "./errors.ts";
 import { type AsAccount, pageOf } from "./state.ts";
@@ -16,9 +16,9 @@ type VideoState =
   | { readonly kind: "uploaded" }
   | { readonly kind: "processing" }
   | { readonly kind: "published"; readonly url: string | null }
-  | { readonly kind: "failed"; readonly classified: Classified }
+  | { readonly kind: "failed"; readonly classified: ClassifiedAnswer }
   /** It did not tell. */
-  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
+  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejection };
 
 const problemShape = objectShape(() => ({
   code: spare(idShape()),

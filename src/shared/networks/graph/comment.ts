@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange, idShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { comment, hasWords } from "../contract/comment.ts";
 import { objectShape, spare } from "../contract/fields.ts";
@@ -31,7 +31,7 @@ interface GraphComment<Call> {
   readonly query: Readonly<Record<string, string>>;
   /** Reports whether a listed comment is the account's. */
   readonly isOwn: (listed: ShapeOf<typeof listedShape>, call: Call) => boolean;
-  readonly classify: (answer: HttpResponse, now: Date) => Classified;
+  readonly classify: (answer: HttpResponse, now: Date) => ClassifiedAnswer;
 }
 
 /** Makes the steps of a first comment below a post of the Graph API. */

@@ -1,10 +1,10 @@
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
+import type { ClassifiedAnswer, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds, withPause } from "../contract/answers.ts";
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
-import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
+import { refusal, rowOf, rows, subcodes, provenRefusal } from "../contract/answers.ts";
 import type { LegFailure } from "../contract/outcome.ts";
 import { type HttpResponse, parseAnswer } from "../../runtime/http-call.ts";
 
@@ -14,11 +14,11 @@ import { type HttpResponse, parseAnswer } from "../../runtime/http-call.ts";
 // capabilities. No document says that of other refusals, and some calls created posts although they were refused: with
 // code 4 on Instagram, and with "Unsupported post request." on Facebook
 // (https://github.com/facebookarchive/php-graph-sdk/issues/216).
-const REAUTH = unread("connection_needs_reauth");
-const PERMISSION = refused("permission_missing");
-const OUR_FAULT = refused("app_misconfigured");
-const APP_REFUSED = unread("app_misconfigured");
-const OUR_MISTAKE = refused("invalid_request");
+const REAUTH = provenRefusal("connection_needs_reauth");
+const PERMISSION = refusal("permission_missing");
+const OUR_FAULT = refusal("app_misconfigured");
+const APP_REFUSED = provenRefusal("app_misconfigured");
+const OUR_MISTAKE = refusal("invalid_request");
 /** What Meta calls an unknown or temporary error may still have had its effect. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
@@ -86,7 +86,7 @@ const SHARED: readonly TableRow[] = [
   ...codes(APP_REFUSED, 3, 101, 104, 191),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
-  ...rows(unread("media_rejected"), { status: 413 }),
+  ...rows(provenRefusal("media_rejected"), { status: 413 }),
 ];
 
 const CHECKPOINT = /\blog in to (?:www\.)?(?:facebook|instagram)\.com\b|session key is malformed/i;
@@ -107,7 +107,7 @@ export function graphTable(
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
   const checkpoint: ErrorRow = { ...REAUTH, remediation };
-  const restricted = refused("account_restricted", { remediation });
+  const restricted = refusal("account_restricted", { remediation });
   const checkpoints = [
     ...subcodes(checkpoint, 459, 464, 490),
     // The same without a subcode: https://github.com/gitroomhq/postiz-app/pull/2054.
@@ -140,7 +140,11 @@ const errorBody = objectShape(() => ({
 type GraphError = ShapeOf<typeof errorBody>["error"];
 
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
-export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
+export function classifyGraph(
+  response: HttpResponse,
+  table: ErrorTable,
+  now: Date,
+): ClassifiedAnswer {
   const { status } = response;
   const { error } = errorBody().safeParse(response.json()).data ?? {};
   const { code, error_subcode: subcode, type, is_transient: isTransient } = error ?? {};
@@ -212,7 +216,7 @@ export function classifyFileStatus(
   text: string,
   table: ErrorTable,
   effect: "refuse" | "later",
-): Classified {
+): ClassifiedAnswer {
   const known = { note: noteOf(text), retryAfterSeconds: null };
   for (const [networkCode] of text.matchAll(/\b\d{7}\b/g)) {
     const row = findRow(table, { status: 0, subcode: Number(networkCode), message: "" });

@@ -1,11 +1,11 @@
-import type { Classified } from "../contract/answers.ts";
+import type { ClassifiedAnswer } from "../contract/answers.ts";
 import { withFile } from "../contract/ask.ts";
 import { type MediaKind, mediaKindOf, mediaKindOfType } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type { FittedImage, ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
-import type { Rejected, TryLater } from "../contract/outcome.ts";
+import type { Rejection, TryLater } from "../contract/outcome.ts";
 import type { OwnLeg } from "../contract/state.ts";
 
 /** Returns whether we can read a file that Meta could not. */
@@ -24,10 +24,10 @@ export async function isReadable(url: string, tools: NetworkTools): Promise<bool
  * and for an address that it can't reach.
  */
 export async function withProbe(
-  classified: Classified,
+  classified: ClassifiedAnswer,
   url: string,
   tools: NetworkTools,
-): Promise<Classified> {
+): Promise<ClassifiedAnswer> {
   const isRejected = classified.code === "media_unreachable" && (await isReadable(url, tools));
   return isRejected ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
 }
@@ -48,11 +48,11 @@ export async function lookAtFiles(
   network: string,
   { draft, tools }: Pick<OwnLeg<unknown, unknown>, "draft" | "tools">,
   targets: MediaTargets,
-): Promise<readonly LookedAt[] | Rejected | TryLater> {
+): Promise<readonly LookedAt[] | Rejection | TryLater> {
   const lookAt = async (
     url: string,
     mediaIndex: number,
-  ): Promise<LookedAt | Rejected | TryLater> => {
+  ): Promise<LookedAt | Rejection | TryLater> => {
     try {
       const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
       await file.close();
@@ -84,7 +84,7 @@ export async function repairedImage(
   { url, mediaIndex }: { readonly url: string; readonly mediaIndex?: number },
   target: ImageTarget,
   tools: NetworkTools,
-): Promise<FittedImage | TryLater | Rejected | undefined> {
+): Promise<FittedImage | TryLater | Rejection | undefined> {
   return withFile(network, mediaIndex, async () => {
     const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
     // A file of the post was looked at before; a picture of an option was not.

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
-import { type Classified, readMade } from "../contract/answers.ts";
+import { type ClassifiedAnswer, readMade } from "../contract/answers.ts";
 import { ask, inForm, withFile, withPicture } from "../contract/ask.ts";
 import { isVerdict } from "../contract/blame.ts";
-import type { Rejected, TryLater } from "../contract/outcome.ts";
+import type { Rejection, TryLater } from "../contract/outcome.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
@@ -18,11 +18,11 @@ import { repairedImage } from "../graph/probe.ts";
 /** Instagram's progress with a container. */
 export type ContainerState =
   | { readonly kind: "working" | "finished" | "published" }
-  | { readonly kind: "failed"; readonly classified: Classified }
+  | { readonly kind: "failed"; readonly classified: ClassifiedAnswer }
   /** Instagram refuses the read, or does not know the container. That says nothing about the container. */
   | { readonly kind: "unreadable"; readonly note: string }
   /** Instagram did not say. */
-  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
+  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejection };
 
 /** A word that the reference does not have means work: taken for an end, it would have a second post made. */
 const STATES: Readonly<Record<string, "finished" | "published">> = {
@@ -50,7 +50,7 @@ export async function createContainer(
   leg: Leg,
   fields: Fields,
   mediaIndex: number | undefined,
-): Promise<Container | TryLater | Rejected> {
+): Promise<Container | TryLater | Rejection> {
   const { credentials, tools } = leg;
   const request = graphPostForm(accessOf(leg), `${credentials.userId}/media`, fields);
   const id = await ask(request, { read: readMade, classify, mediaIndex }, tools);
@@ -60,9 +60,9 @@ export async function createContainer(
 
 /** Creators can be published for, but not in stories. The connection itself stays valid. */
 export function withoutStories(
-  outcome: TryLater | Rejected,
+  outcome: TryLater | Rejection,
   { form }: Remote,
-): TryLater | Rejected {
+): TryLater | Rejection {
   const { failure } = outcome;
   if (failure.rule !== ACCOUNT_KIND || !isStory(form)) return outcome;
   const clear = { ...failure, code: "invalid_request", rule: "instagram.story.account" } as const;
@@ -116,7 +116,7 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 export async function fileFields(
   { draft, remote, tools }: Leg,
   mediaIndex: number,
-): Promise<{ readonly fields: Fields } | TryLater | Rejected> {
+): Promise<{ readonly fields: Fields } | TryLater | Rejection> {
   const item = draft.media[mediaIndex];
   if (item === undefined) throw new Error("a container without a media item");
   const { url } = item;
@@ -131,7 +131,7 @@ export async function fileFields(
 export async function coverField({
   draft,
   tools,
-}: Leg): Promise<{ readonly fields: Fields } | TryLater | Rejected> {
+}: Leg): Promise<{ readonly fields: Fields } | TryLater | Rejection> {
   const [cover] = pictures(draft);
   if (cover === undefined) return { fields: {} };
   const cover_url = await withPicture("instagram", "The cover", () =>
@@ -145,7 +145,7 @@ async function imageAddress(
   image: { readonly url: string; readonly mediaIndex?: number },
   target: ImageTarget,
   tools: NetworkTools,
-): Promise<string | TryLater | Rejected> {
+): Promise<string | TryLater | Rejection> {
   const { url } = image;
   const fitted = await repairedImage("instagram", image, target, tools);
   if (fitted !== undefined && "failure" in fitted) return fitted;

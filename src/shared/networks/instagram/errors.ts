@@ -1,5 +1,5 @@
-import { type Classified, type ErrorRow, codes, errorTable } from "../contract/answers.ts";
-import { refused, rows, subcodes } from "../contract/answers.ts";
+import { type ClassifiedAnswer, type ErrorRow, codes, errorTable } from "../contract/answers.ts";
+import { refusal, rows, subcodes } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -11,7 +11,7 @@ const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
 /** "The media is not ready for publishing". The codes below say to publish the same container a minute later. */
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
-const RESTRICTED = refused("account_restricted");
+const RESTRICTED = refusal("account_restricted");
 const PROFESSIONAL =
   "Make the account a professional one in its settings at Instagram, then reconnect it.";
 const SPAM =
@@ -19,8 +19,8 @@ const SPAM =
 const COLLABORATORS =
   "Check the names in platformOptions.instagram.collaborators: each has to be an account that may be invited.";
 
-const media = (rule: string) => refused("media_rejected", { rule });
-const text = (rule: string) => refused("text_invalid", { rule });
+const media = (rule: string) => refusal("media_rejected", { rule });
+const text = (rule: string) => refusal("text_invalid", { rule });
 
 /**
  * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode
@@ -41,13 +41,13 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(media("instagram.media.thumbOffset"), 2207057),
   ...subcodes(text("instagram.text.caption"), 2207010),
   ...subcodes(text("instagram.text.mentions"), 2207040),
-  ...subcodes(refused("quota_exceeded"), 2207042),
+  ...subcodes(refusal("quota_exceeded"), 2207042),
   ...subcodes(RESTRICTED, 2207050),
-  ...subcodes(refused("content_rejected", { remediation: SPAM }), 2207051),
+  ...subcodes(refusal("content_rejected", { remediation: SPAM }), 2207051),
   // "Invalid user id", for an account that is named as a collaborator.
-  ...subcodes(refused("invalid_request", { remediation: COLLABORATORS }), 2207018),
+  ...subcodes(refusal("invalid_request", { remediation: COLLABORATORS }), 2207018),
   // Trial reels, which nothing here asks for.
-  ...subcodes(refused("invalid_request"), 2207081),
+  ...subcodes(refusal("invalid_request"), 2207081),
   ...rows(
     { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
     { code: 10, message: /not an instagram (?:business|professional)/i },
@@ -76,11 +76,11 @@ const STATUS_ERRORS = errorTable(
   ERRORS,
 );
 
-export function classify(response: HttpResponse, now: Date): Classified {
+export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   return classifyGraph(response, ERRORS, now);
 }
 
 /** Returns why a container failed, by its status. */
-export function classifyStatus(status: string): Classified {
+export function classifyStatus(status: string): ClassifiedAnswer {
   return classifyFileStatus(status, STATUS_ERRORS, "later");
 }

@@ -6,7 +6,7 @@ import { objectShape, scopesShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
+import { linkStep, redirectTo, refusedLink, type OAuthReturn } from "../contract/oauth.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
@@ -79,7 +79,7 @@ function listedOrNot<Of extends z.ZodType>(one: Of) {
   return z.preprocess((body) => listed.safeParse(body).data?.data[0] ?? body, one);
 }
 
-async function redeem({ code, callback, tools }: Returned<undefined>) {
+async function redeem({ code, callback, tools }: OAuthReturn<undefined>) {
   const { id, secret } = appOf(tools);
   const { redirectUri: redirect_uri } = callback;
   const fields = { client_id: id, client_secret: secret, redirect_uri, code };

@@ -1,7 +1,7 @@
-import type { Classified } from "../contract/answers.ts";
+import type { ClassifiedAnswer } from "../contract/answers.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import { legFailure, mayStartOver, outage } from "../contract/outcome.ts";
-import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import {
   lessAndLess,
   makeFiles,
@@ -39,7 +39,7 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
   return form === "carousel" ? prepareItems({ ...leg, remote }) : makeContainer({ ...leg, remote });
 }
 
-async function chosen(leg: Leg): Promise<Remote | Rejected | TryLater> {
+async function chosen(leg: Leg): Promise<Remote | Rejection | TryLater> {
   const { draft, remote } = leg;
   if (remote.form !== undefined) return remote;
   const looked = await lookAtFiles("instagram", leg, media(draft));
@@ -104,7 +104,7 @@ async function askForItem(
   leg: Leg,
   child: Container,
   index: number,
-): Promise<FileState | TryLater | Rejected> {
+): Promise<FileState | TryLater | Rejection> {
   const state = await lookAtContainer(leg, child);
   switch (state.kind) {
     case "unknown":
@@ -128,7 +128,7 @@ async function askForItem(
 async function makeItem(
   leg: Leg,
   { mediaIndex }: Making<Container>,
-): Promise<Container | TryLater | Rejected> {
+): Promise<Container | TryLater | Rejection> {
   const file = await fileFields(leg, mediaIndex);
   if ("failure" in file) return file;
   return createContainer(leg, itemFields(leg.remote, mediaIndex, file.fields), mediaIndex);
@@ -181,11 +181,11 @@ export function restarted(
       };
 }
 
-function startOver(leg: Leg, classified: Classified): PrepareOutcome {
+function startOver(leg: Leg, classified: ClassifiedAnswer): PrepareOutcome {
   return startAgain(uploads, leg, broken(classified, mediaIndexOf(leg.remote)), []);
 }
 
-function broken(classified: Classified, mediaIndex: number | undefined): Broken {
+function broken(classified: ClassifiedAnswer, mediaIndex: number | undefined): Broken {
   // An outage doesn't excuse a failure of the file.
   const isOutage = classified.code === "network_unavailable";
   const reported = isOutage

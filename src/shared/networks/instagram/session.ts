@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
-import { type Classified, idShape } from "../contract/answers.ts";
+import { type ClassifiedAnswer, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import {
   SIXTY_DAYS,
@@ -79,7 +79,7 @@ async function refresh({ credentials, tools }: AsAccount): Promise<CredentialsOu
 }
 
 /** Interprets a refused renewal. If it was about the request, publishing will show whether the token is valid. */
-function classifyRenewal(answer: HttpResponse, now: Date): Classified {
+function classifyRenewal(answer: HttpResponse, now: Date): ClassifiedAnswer {
   const classified = classify(answer, now);
   const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
   return isAboutRequest ? { ...classified, effect: "later" } : classified;

@@ -1,4 +1,4 @@
-import { integer, withDefault } from "../../runtime/setting.ts";
+import { integerSetting, withDefault } from "../../runtime/setting.ts";
 import { graphVersion, readGraphApp } from "../graph/settings.ts";
 import { appSettings, commentsSetting, networkSettings } from "../contract/settings.ts";
 
@@ -7,7 +7,7 @@ export const COMMENTS = "instagram_business_manage_comments";
 export const instagramSettings = networkSettings(
   {
     QUOTA_INSTAGRAM: withDefault(
-      integer(1, 10_000),
+      integerSetting(1, 10_000),
       "50",
       "Posts per Instagram account in 24 hours.",
     ),

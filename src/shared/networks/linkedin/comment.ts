@@ -61,10 +61,10 @@ export const comment: FollowUpCall = {
   missingScopes: (scopes) => scopesLacked([COMMENT_SCOPES[kindOfScopes(scopes)][0]], scopes),
 };
 
-type Said = z.output<ReturnType<typeof commentShape>>;
+type CommentAnswer = z.output<ReturnType<typeof commentShape>>;
 
 /** Returns the result, with the address that the site itself shows. No document names it. */
-function doneBy({ id, commentUrn }: Said, { externalId }: Call) {
+function doneBy({ id, commentUrn }: CommentAnswer, { externalId }: Call) {
   const url =
     commentUrn === undefined
       ? null

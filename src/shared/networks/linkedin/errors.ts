@@ -1,8 +1,8 @@
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import type { Classified, ErrorRow, Signal, TableRow } from "../contract/answers.ts";
+import type { ClassifiedAnswer, ErrorRow, Signal, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds } from "../contract/answers.ts";
-import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
+import { codes, errorTable, refusal, rowOf, rows, provenRefusal } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
@@ -12,20 +12,20 @@ const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 // the order of its checks. So a refusal is a proof only if the request can't have reached the post: token, permission,
 // version, method, size and form of the body (https://linkedin.github.io/rest.li/Validation-in-Rest_li, a filter before
 // the resource), and an asset that has not arrived, for which clients repeat the post until it has.
-const REAUTH = unread("connection_needs_reauth");
-const PERMISSION = unread("permission_missing");
-const TEXT = refused("text_invalid");
+const REAUTH = provenRefusal("connection_needs_reauth");
+const PERMISSION = provenRefusal("permission_missing");
+const TEXT = refusal("text_invalid");
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-const OUR_FAULT = unread("app_misconfigured");
-const OUR_MISTAKE = unread("invalid_request");
-const APP_DAY = refused("rate_limited", {
+const OUR_FAULT = provenRefusal("app_misconfigured");
+const OUR_MISTAKE = provenRefusal("invalid_request");
+const APP_DAY = refusal("rate_limited", {
   isOfApp: true,
   message: "LinkedIn takes no more calls of this service today. The account is not the cause.",
   remediation: "Retry after midnight UTC.",
 });
-const DUPLICATE_POST = refused("duplicate_content");
-const file = (rule: string) => unread("media_rejected", { rule });
+const DUPLICATE_POST = refusal("duplicate_content");
+const file = (rule: string) => provenRefusal("media_rejected", { rule });
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
 /** Replaces the missing code of a refusal that has no words either. */
@@ -50,11 +50,11 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
 export const ERRORS = errorTable([
   // The field names a card's title or another part. Without it, the codes are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
-  ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
+  ...codes(refusal("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   // "ShareCommentary text length (8694 characters) exceeded the maximum allowed (3000 characters)", of the text that an
   // array's code is about (https://github.com/n8n-io/n8n/issues/22899).
-  ...rows(refused("text_too_long"), { code: "FIELD_ARRAY_SIZE_TOO_HIGH", message: TOO_LONG }),
-  ...refusals(refused("text_too_long"), TOO_LONG),
+  ...rows(refusal("text_too_long"), { code: "FIELD_ARRAY_SIZE_TOO_HIGH", message: TOO_LONG }),
+  ...refusals(refusal("text_too_long"), TOO_LONG),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
   // A field of the request that the app's products don't cover, for any account
   // (https://github.com/artesaos/laravel-linkedin/issues/20).
@@ -62,14 +62,14 @@ export const ERRORS = errorTable([
     rows(OUR_FAULT, { code, message: /unpermitted fields/i }),
   ),
   // The post has another author: an account may not remove it.
-  ...refusals(refused("permission_missing"), /\bINVALID_CONTENT_OWNERSHIP\b/),
-  ...codes(refused("permission_missing"), "INVALID_CONTENT_OWNERSHIP"),
+  ...refusals(refusal("permission_missing"), /\bINVALID_CONTENT_OWNERSHIP\b/),
+  ...codes(refusal("permission_missing"), "INVALID_CONTENT_OWNERSHIP"),
   // 100 is used when there is no other code.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
   ...codes(DUPLICATE_POST, "DUPLICATE_POST"),
   ...codes(NOT_READY, "MEDIA_ASSET_WAITING_UPLOAD"),
   ...codes(BROKEN_FILE, "MEDIA_ASSET_PROCESSING_FAILED", "EXPIRED_UPLOAD_URL"),
-  ...codes(refused("invalid_request"), "INVALID_URN_TYPE", "INVALID_URN_ID"),
+  ...codes(refusal("invalid_request"), "INVALID_URN_TYPE", "INVALID_URN_ID"),
   ...codes(OUR_MISTAKE, "MISSING_FIELD"),
   ...codes(OUR_MISTAKE, "PARAM_INVALID", "QUERY_PARAM_NOT_ALLOWED", "ILLEGAL_ARGUMENT"),
   ...codes(OUR_FAULT, "NONEXISTENT_VERSION", "VERSION_MISSING"),
@@ -83,12 +83,12 @@ export const ERRORS = errorTable([
   }),
   ...[400, 403].flatMap((status) => rows(PERMISSION, { status, message: MISSING })),
   ...rows(OUR_FAULT, { status: 404, message: NO_API }),
-  ...rows(refused("quota_exceeded"), { status: 429, message: /\bMEMBER DAY\b/i }),
+  ...rows(refusal("quota_exceeded"), { status: 429, message: /\bMEMBER DAY\b/i }),
   // https://learn.microsoft.com/linkedin/shared/api-guide/concepts/rate-limits: reset at midnight UTC, for all members.
   ...rows(APP_DAY, { status: 429, message: /\bAPPLICATION DAY\b/i }),
   ...rows(REAUTH, { status: 401 }),
   // https://github.com/PipedreamHQ/pipedream/issues/21101
-  ...rows(refused("permission_missing"), { status: 403, code: NO_WORDS }),
+  ...rows(refusal("permission_missing"), { status: 403, code: NO_WORDS }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
   ...rows(file("linkedin.media.size"), { status: 413 }),
   ...rows(file("linkedin.media.type"), { status: 415 }),
@@ -138,7 +138,7 @@ export function duplicateUrn(response: HttpResponse): string | undefined {
 }
 
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
-export function classify(response: HttpResponse, now: Date): Classified {
+export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   const complaint = complaintOf(response);
   const seconds = secondsToWait(response, complaint, now);
   const row = isProxyPage(response)

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { type Classified, oauthError } from "../contract/answers.ts";
+import { type ClassifiedAnswer, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { objectShape, spare } from "../contract/fields.ts";
@@ -9,7 +9,13 @@ import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthFlow } from "../contract/link.ts";
 import { CLIENT_ERRORS, finishCode, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, readCode, redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
+import {
+  linkStep,
+  readCode,
+  redirectTo,
+  refusedLink,
+  type OAuthReturn,
+} from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
@@ -73,7 +79,7 @@ async function redeem({
   callback,
   flow,
   tools,
-}: Returned<Flow>): Promise<Grant | LinkFailure> {
+}: OAuthReturn<Flow>): Promise<Grant | LinkFailure> {
   const client = clientOf(flow.kind, tools);
   if (client === undefined) return linkFailed("network_unavailable", "the app is gone");
   const { redirectUri: redirect_uri } = callback;
@@ -98,7 +104,7 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
  * page lets nobody leave one out: a permission that is missing all the same is one of the app's products
  * (https://github.com/linkedin-developers/linkedin-api-js-client/issues/35).
  */
-function refusedNew(classified: Classified): LinkFailure {
+function refusedNew(classified: ClassifiedAnswer): LinkFailure {
   const { networkCode, note } = classified;
   return classified.code === "permission_missing"
     ? linkFailed("service_refused", `${networkCode ?? ""} ${note}`.trim())

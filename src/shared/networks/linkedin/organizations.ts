@@ -66,7 +66,7 @@ export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
 ): Promise<FoundOrganizations | HttpResponse | HttpFailure> {
-  const found = new Map<string, Held>();
+  const found = new Map<string, HeldRole>();
   let isCut = true;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const query = `q=roleAssignee&state=APPROVED&start=${page * PAGE_LENGTH}&count=${PAGE_LENGTH}`;
@@ -100,9 +100,9 @@ function hasNext({ elements, paging }: ShapeOf<typeof pageShape>, end: number): 
   return total === undefined ? elements.length >= PAGE_LENGTH : total > end;
 }
 
-type Held = Pick<Organization, "id" | "member" | "isBrand">;
+type HeldRole = Pick<Organization, "id" | "member" | "isBrand">;
 
-function publishingRole(element: unknown): readonly Held[] {
+function publishingRole(element: unknown): readonly HeldRole[] {
   const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
   const urn = held.organization ?? held.organizationTarget ?? "";

@@ -4,7 +4,7 @@ import { inForm } from "../contract/ask.ts";
 import { ofRead } from "../contract/blame.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
-import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
 import { restRequest } from "./request.ts";
 import { askAs } from "./session.ts";
@@ -71,7 +71,7 @@ async function askForAsset(
   leg: Leg,
   { urn, kind }: Asset,
   index: number,
-): Promise<FileState | "unreadable" | TryLater | Rejected> {
+): Promise<FileState | "unreadable" | TryLater | Rejection> {
   const mediaIndex = wantedFiles(leg.draft)[index]?.mediaIndex ?? undefined;
   const read = (answer: HttpResponse) => readState(answer, mediaIndex);
   const request = restRequest(`${kind}s/${encodeURIComponent(urn)}`, leg);

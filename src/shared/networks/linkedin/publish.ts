@@ -1,5 +1,5 @@
 import { SITE, restPost } from "./request.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
+import { type ClassifiedAnswer, exchange } from "../contract/answers.ts";
 import { notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { Done, Outcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -81,7 +81,7 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Done | undef
   return urn === undefined ? undefined : publishedAs(urn);
 }
 
-function prepareAgain(classified: Classified, leg: Leg): Outcome {
+function prepareAgain(classified: ClassifiedAnswer, leg: Leg): Outcome {
   if (classified.code !== "media_not_ready") return startOver(classified, withoutAssets(leg));
   const { remote } = leg;
   const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Classified } from "../contract/answers.ts";
-import { ask, type Asked, inForm } from "../contract/ask.ts";
+import type { ClassifiedAnswer } from "../contract/answers.ts";
+import { ask, type NetworkQuery, inForm } from "../contract/ask.ts";
 import { digestOf, endedTokens } from "../contract/ended-token.ts";
 import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
@@ -146,7 +146,7 @@ const ended = endedTokens<Credentials>({
 });
 
 /** Returns what an answer means for the holder of these credentials. A token that ended early is renewed at once. */
-export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
+export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<ClassifiedAnswer> {
   const classified = classify(answer, as.tools.now());
   if (classified.code !== "connection_needs_reauth" || !canRenew(as)) return classified;
   const isRenewed = await ended.note(as);
@@ -155,7 +155,7 @@ export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<
 
 export function askAs<Found>(
   request: HttpRequest,
-  { read, mediaIndex }: Pick<Asked<Found>, "read" | "mediaIndex">,
+  { read, mediaIndex }: Pick<NetworkQuery<Found>, "read" | "mediaIndex">,
   as: AsAccount,
 ) {
   const why = (answer: HttpResponse) => classifyFor(answer, as);

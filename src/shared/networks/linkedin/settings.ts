@@ -1,4 +1,4 @@
-import { integer, matching, withDefault } from "../../runtime/setting.ts";
+import { integerSetting, matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { appSettings, commentsSetting, networkSettings, readApp } from "../contract/settings.ts";
 
@@ -17,7 +17,7 @@ const COMMENTS = Object.values(COMMENT_SCOPES).flat();
 export const linkedinSettings = networkSettings(
   {
     QUOTA_LINKEDIN: withDefault(
-      integer(1, 10_000),
+      integerSetting(1, 10_000),
       "150",
       "Posts per LinkedIn account in 24 hours.",
     ),

@@ -7,11 +7,11 @@ import { objectShape, spare } from "../contract/fields.ts";
 import { bytesMaxOf, mediaFailed, refusedFile, rejectedBy } from "../contract/media-check.ts";
 import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
 import { legFailure, outage, unanswered, unpublished } from "../contract/outcome.ts";
-import type { LegFailure, Rejected, TryLater } from "../contract/outcome.ts";
-import type { Classified } from "../contract/answers.ts";
+import type { LegFailure, Rejection, TryLater } from "../contract/outcome.ts";
+import type { ClassifiedAnswer } from "../contract/answers.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import type { Broken, Made, Making } from "../contract/uploads.ts";
+import type { Broken, MadeFile, Making } from "../contract/uploads.ts";
 import { ownOptionsOf } from "./options.ts";
 import { assetKindOf, rules, TARGETS } from "./rules.ts";
 import { restPost } from "./request.ts";
@@ -49,9 +49,9 @@ export function wantedFiles(draft: LegDraft): readonly WantedFile[] {
 async function openFile(
   { url, mediaIndex: at, kinds }: WantedFile,
   tools: NetworkTools,
-): Promise<CheckedFile | TryLater | Rejected> {
+): Promise<CheckedFile | TryLater | Rejection> {
   const mediaIndex = at ?? undefined;
-  const open = async (): Promise<CheckedFile | Rejected> => {
+  const open = async (): Promise<CheckedFile | Rejection> => {
     const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(TARGETS) });
     // The picture of a card is no file of the post, so only images fit.
     const targets = at === null ? { image: TARGETS.image } : TARGETS;
@@ -114,7 +114,10 @@ const videoShape = objectShape(() => ({
  * that still has its `upload`. Nothing of it is visible, and a repeat leaves only an unused file.
  */
 export function uploadFile(until: number) {
-  return async (leg: Leg, { mediaIndex: index, begun }: Making<Asset>): Promise<Made<Asset>> => {
+  return async (
+    leg: Leg,
+    { mediaIndex: index, begun }: Making<Asset>,
+  ): Promise<MadeFile<Asset>> => {
     const wanted = wantedFiles(leg.draft)[index];
     if (wanted === undefined) throw new Error("an upload without a file");
     const uploading = { ...leg, until, mediaIndex: wanted.mediaIndex ?? undefined };
@@ -145,7 +148,7 @@ function initialize(
 async function uploadWhole(
   uploading: Uploading,
   file: Exclude<CheckedFile, { readonly kind: "video" }>,
-): Promise<Made<Asset>> {
+): Promise<MadeFile<Asset>> {
   const { kind, contentType, body } = file;
   const { credentials, mediaIndex } = uploading;
   const readBegun = (answer: HttpResponse) => {
@@ -167,7 +170,7 @@ async function uploadWhole(
   return askAs(request, { read, mediaIndex }, uploading);
 }
 
-async function beginVideo(uploading: Uploading, file: MediaFile): Promise<Made<Asset>> {
+async function beginVideo(uploading: Uploading, file: MediaFile): Promise<MadeFile<Asset>> {
   const { mediaIndex } = uploading;
   const { size: bytes, version } = file;
   const flags = { uploadCaptions: false, uploadThumbnail: false };
@@ -189,7 +192,7 @@ async function uploadParts(
   uploading: Uploading,
   asset: Asset,
   file: MediaFile,
-): Promise<Made<Asset>> {
+): Promise<MadeFile<Asset>> {
   const { upload } = asset;
   if (upload === undefined) throw new Error("an upload without parts");
   if (hasChanged(file, upload)) return { kind: "broken", failure: CHANGED };
@@ -218,7 +221,7 @@ async function putPart(
   uploading: Uploading,
   { url, firstByte, lastByte }: UploadPart,
   file: MediaFile,
-): Promise<string | TryLater | Rejected | Broken> {
+): Promise<string | TryLater | Rejection | Broken> {
   const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
   // The address is signed. A token next to it would be refused, and disclosed to another server.
   const headers = { "content-type": "application/octet-stream" };
@@ -244,7 +247,7 @@ async function finalize(
   uploading: Uploading,
   { urn, kind }: Asset,
   { token, parts }: Upload,
-): Promise<Made<Asset>> {
+): Promise<MadeFile<Asset>> {
   const uploadedPartIds = parts.map(({ etag }) => etag);
   const body = { finalizeUploadRequest: { video: urn, uploadToken: token, uploadedPartIds } };
   const request = restPost("videos?action=finalizeUpload", body, uploading);
@@ -259,7 +262,7 @@ function endedAddress({ status }: HttpResponse): LegFailure {
   return { code: "media_processing_failed", networkCode: `HTTP ${status}`, note };
 }
 
-function restartOr(classified: Classified): TryLater | Rejected | Broken {
+function restartOr(classified: ClassifiedAnswer): TryLater | Rejection | Broken {
   return classified.effect === "prepare_again"
     ? { kind: "broken", failure: legFailure(classified) }
     : unpublished(classified);

@@ -84,7 +84,7 @@ export async function findClient(
   const { name, url: website } = tools.service;
   const asked = { redirectUri, scope: server.scope, name, website };
   const isSame = Object.entries(asked).every(
-    ([field, value]) => kept?.[field as keyof Asked] === value,
+    ([field, value]) => kept?.[field as keyof AskedClient] === value,
   );
   if (kept !== undefined && isSame && (await isKnown(kept, server, tools))) return kept;
   // One address as plain text, because a list is only supported from 4.3 on.
@@ -104,7 +104,7 @@ export async function findClient(
   return client;
 }
 
-type Asked = Omit<Client, "clientId" | "clientSecret">;
+type AskedClient = Omit<Client, "clientId" | "clientSecret">;
 
 /**
  * Reports whether the instance still has the registration. Instances delete registrations, and before 4.3 all unused
@@ -116,7 +116,7 @@ async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools)
   return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
 }
 
-function readRegistration(answer: HttpResponse, asked: Asked): Client | undefined {
+function readRegistration(answer: HttpResponse, asked: AskedClient): Client | undefined {
   const shape = z.object({ client_id: idShape(), client_secret: z.string().min(1) });
   const parsed = shape.safeParse(answer.json());
   if (answer.status < 200 || answer.status >= 300 || !parsed.success) return undefined;

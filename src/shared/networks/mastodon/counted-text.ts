@@ -80,7 +80,7 @@ function hostEnds(text: string): Int32Array {
 }
 
 /** A part of a text, and what the server counts instead of it. */
-interface Counted {
+interface CountedPart {
   readonly start: number;
   readonly end: number;
   readonly as: string;
@@ -88,7 +88,7 @@ interface Counted {
 
 const LINK = "x";
 
-function linksOf(text: string): Counted[] {
+function linksOf(text: string): CountedPart[] {
   const ends = hostEnds(text);
   // A host without a scheme is no link, and neither is the part after it.
   const addressAt = (start: number) => {
@@ -101,7 +101,7 @@ function linksOf(text: string): Counted[] {
       host > 0 && linked > 0 && isHostName(text.slice(host, linked), text.slice(start, end));
     return { start, end, as: isLink ? LINK : "" };
   };
-  const found: Counted[] = [];
+  const found: CountedPart[] = [];
   for (let at = 0; at < text.length;) {
     const behind = NOT_BEFORE.test(text.charAt(at)) ? undefined : addressAt(at + 1);
     const beginsLine = at === 0 || text[at - 1] === "\n";
@@ -136,7 +136,7 @@ function isHostName(name: string, url: string): boolean {
   );
 }
 
-function mentionsOf(text: string): Counted[] {
+function mentionsOf(text: string): CountedPart[] {
   return [...text.matchAll(MENTION)].flatMap(({ 0: whole, 1: name, 2: domain = "", index }) => {
     const end = index + whole.length;
     const isNone =

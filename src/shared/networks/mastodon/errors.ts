@@ -1,6 +1,6 @@
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import type { Classified, ErrorRow, TableRow } from "../contract/answers.ts";
+import type { ClassifiedAnswer, ErrorRow, TableRow } from "../contract/answers.ts";
 import {
   FILE_LOST,
   frontRow,
@@ -10,9 +10,9 @@ import {
   isProxyPage,
   noteOf,
   otherText,
-  withWait,
+  rowWithWait,
 } from "../contract/answers.ts";
-import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
+import { codes, errorTable, refusal, rowOf, rows, provenRefusal } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** A separate refusal: the account's own posts are checked first. Messages of Mastodon, GoToSocial and Pixelfed. */
@@ -25,22 +25,22 @@ const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // (`app/services/post_status_service.rb`, `validate_media!`), its text by the model that saves it, and rates before the
 // app (`config/initializers/rack_attack.rb`). Pixelfed refuses an empty status before it makes one (`statusCreate` in
 // `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences without a source may come after the post was made.
-const RESTRICTED = unread("account_restricted");
-const PERMISSION = unread("permission_missing");
+const RESTRICTED = provenRefusal("account_restricted");
+const PERMISSION = provenRefusal("permission_missing");
 /** How servers say that a request has no valid token. */
 const NO_USER =
   /invalid (?:credentials|(?:access[ _])?token)|unauthenticated|not (?:authenticated|logged in)|requires? (?:an authenticated user|authentication|log-?in)|access token (?:is|was|has) (?:invalid|expired|revoked)/i;
-const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" });
-const ALT_TEXT_WANTED = unread("media_rejected", {
+const FILE_WANTED = provenRefusal("media_rejected", { rule: "mastodon.media.required" });
+const ALT_TEXT_WANTED = provenRefusal("media_rejected", {
   remediation: "Give each file a longer alternative text: this server asks for one.",
 });
-const ALT_TEXT_REFUSED = unread("media_rejected", {
+const ALT_TEXT_REFUSED = provenRefusal("media_rejected", {
   message: "The server does not accept an alternative text of this post.",
   remediation: "Shorten the alternative text, or leave it out.",
 });
-const TOO_LARGE = unread("media_rejected", { rule: "mastodon.media.size" });
-const TOO_MANY_FILES = unread("media_rejected", { rule: "mastodon.media.count" });
-const NOT_PERMITTED = refused("account_restricted", {
+const TOO_LARGE = provenRefusal("media_rejected", { rule: "mastodon.media.size" });
+const TOO_MANY_FILES = provenRefusal("media_rejected", { rule: "mastodon.media.count" });
+const NOT_PERMITTED = refusal("account_restricted", {
   message: "The server does not allow this account to do this.",
   remediation: "Ask the server's administrators what the account may do, then retry.",
 });
@@ -52,11 +52,11 @@ const FAULT = /\bcannot read propert(?:y|ies) of (?:undefined|null)\b|\bis not a
 const REFUSED_FILE =
   /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
-const FULL = unread("media_rejected", {
+const FULL = provenRefusal("media_rejected", {
   message: "The account has no room for more files at its server.",
   remediation: "Delete older posts there, or ask the server's administrator for more room.",
 });
-const NO_VISIBILITY = unread("feature_unsupported", {
+const NO_VISIBILITY = provenRefusal("feature_unsupported", {
   message: "This server takes no posts of this visibility.",
   remediation: "Choose another visibility with platformOptions.mastodon.visibility.",
 });
@@ -85,14 +85,14 @@ export const ERRORS = errorTable([
   // A field of the form, checked before anything is made: `statusCreate` and `mediaUpload` of Pixelfed
   // (`app/Http/Controllers/Api/ApiV1Controller.php`), and the schemas of Takahē (`api/views/statuses.py`).
   named(/^visibility$/, ANY, NO_VISIBILITY),
-  named(/^status$/, /required|blank|empty/i, unread("text_invalid", { rule: TEXT_WANTED })),
-  named(/^status$/, /greater than|at most|too long/i, unread("text_too_long")),
-  named(/^(?:status|spoiler_text|language)$/, ANY, unread("text_invalid")),
+  named(/^status$/, /required|blank|empty/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
+  named(/^status$/, /greater than|at most|too long/i, provenRefusal("text_too_long")),
+  named(/^(?:status|spoiler_text|language)$/, ANY, provenRefusal("text_invalid")),
   named(/^media_ids\b/, /required/i, FILE_WANTED),
   named(/^media_ids\b/, /more than|at most/i, TOO_MANY_FILES),
   named(/^file\b/, /kilobytes/i, TOO_LARGE),
   named(/^file\b/, /required/i, FILE_LOST),
-  named(/^file\b/, ANY, unread("media_rejected", { rule: "mastodon.media.type" })),
+  named(/^file\b/, ANY, provenRefusal("media_rejected", { rule: "mastodon.media.type" })),
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
   sentence(422, /media ids field is required/i, FILE_WANTED),
@@ -101,7 +101,9 @@ export const ERRORS = errorTable([
   sentence(403, /\bscopes?\b|\bscope\(s\)|insufficient[ _](?:permissions?|scope)/i, PERMISSION),
   // A request without a user: Pleroma knows no 401 (`ensure_authenticated_plug.ex` in `lib/pleroma/web/plugs`). Mastodon
   // says the last of a token of no user (`require_user!` in `app/controllers/api/base_controller.rb`).
-  ...[400, 403, 422].map((status) => sentence(status, NO_USER, unread("connection_needs_reauth"))),
+  ...[400, 403, 422].map((status) =>
+    sentence(status, NO_USER, provenRefusal("connection_needs_reauth")),
+  ),
   // Pixelfed's, at the upload: https://github.com/pixelfed/pixelfed/issues/4845.
   ...[403, 422].map((status) => sentence(status, /(?:account size|storage) limit/i, FULL)),
   // Mastodon's for what an account may not do (https://docs.joinmastodon.org/entities/Error).
@@ -121,44 +123,48 @@ export const ERRORS = errorTable([
     isProof: true,
   }),
   ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
-  sentence(422, /character limit/i, unread("text_too_long")),
-  sentence(422, /text.*too long/i, refused("text_too_long")),
+  sentence(422, /character limit/i, provenRefusal("text_too_long")),
+  sentence(422, /text.*too long/i, refusal("text_too_long")),
   // Servers check the upload's form so when the file did not arrive.
   sentence(422, /\bfile can'?t be blank/i, FILE_LOST),
-  sentence(422, /can'?t be blank/i, unread("text_invalid", { rule: TEXT_WANTED })),
+  sentence(422, /can'?t be blank/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.
-  sentence(422, /validation failed: text\b/i, refused("text_invalid")),
-  sentence(422, /cannot attach/i, unread("media_rejected")),
+  sentence(422, /validation failed: text\b/i, refusal("text_invalid")),
+  sentence(422, /cannot attach/i, provenRefusal("media_rejected")),
   // Pleroma's, checked before a post is made (`validate_character_limit`, `validate_attachments_count` in
   // `lib/pleroma/web/common_api/utils.ex`). It sometimes answers 400 for its own failures
   // (https://github.com/technicat/fedicat/issues/859).
-  sentence(422, /empty status without attachments/i, unread("text_invalid")),
+  sentence(422, /empty status without attachments/i, provenRefusal("text_invalid")),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
   // A rule of the server, named first: "[KeywordPolicy] Matches with rejected keyword" (`lib/pleroma/web/activity_pub/mrf`).
-  sentence(422, /^\[\w+policy\]/i, refused("content_rejected")),
+  sentence(422, /^\[\w+policy\]/i, refusal("content_rejected")),
   sentence(400, /internal server error/i, IN_DOUBT),
   // "Validation failed: Description is too long (maximum is 1500 characters)" (`app/models/media_attachment.rb`).
   sentence(422, /description/i, ALT_TEXT_REFUSED),
   // "Validation failed: File file size must be less than 8 MB" (https://github.com/mastodon/mastodon/issues/6949).
   sentence(422, /file size must be less than|file is too (?:large|big)/i, TOO_LARGE),
-  sentence(422, REFUSED_FILE, refused("media_rejected")),
-  sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
+  sentence(422, REFUSED_FILE, refusal("media_rejected")),
+  sentence(422, /language|spoiler|visibility/i, refusal("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
     code: "media_processing_failed",
     effect: "later",
   }),
   // GoToSocial's (`internal/processing/status/common.go`), Iceshrimp's and Pixelfed's, checked before a post is made.
-  sentence(400, /exceed max chars/i, unread("text_too_long")),
+  sentence(400, /exceed max chars/i, provenRefusal("text_too_long")),
   // A limit next to the number of characters, in whatever words: GoToSocial's "status too long, 6000 characters provided
   // but limit is 5000".
   ...[400, 403, 422].map((status) =>
     sentence(
       status,
       /(?:status|text|post|note) (?:is )?too long|characters provided but limit/i,
-      unread("text_too_long"),
+      provenRefusal("text_too_long"),
     ),
   ),
-  sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
+  sentence(
+    400,
+    /no text, media or poll|must have text, media or poll/i,
+    provenRefusal("text_invalid"),
+  ),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
   sentence(400, /media files exceed max/i, TOO_MANY_FILES),
   sentence(400, /media description exceeds max|description length/i, ALT_TEXT_REFUSED),
@@ -168,22 +174,26 @@ export const ERRORS = errorTable([
   sentence(400, /duplicate idempotency key/i, IN_DOUBT),
   // Errors that a fork of Misskey got from its own API, with any status (`ApiCallService.ts` and
   // `endpoints/notes/create.ts` in `packages/backend/src/server/api` of misskey-dev/misskey).
-  ...codes(unread("connection_needs_reauth"), "CREDENTIAL_REQUIRED", "AUTHENTICATION_FAILED"),
-  ...codes(unread("permission_missing"), "PERMISSION_DENIED"),
+  ...codes(
+    provenRefusal("connection_needs_reauth"),
+    "CREDENTIAL_REQUIRED",
+    "AUTHENTICATION_FAILED",
+  ),
+  ...codes(provenRefusal("permission_missing"), "PERMISSION_DENIED"),
   ...codes(RESTRICTED, "YOUR_ACCOUNT_SUSPENDED"),
   ...codes({ code: "rate_limited", effect: "later", isProof: true }, "RATE_LIMIT_EXCEEDED"),
-  ...codes(unread("text_invalid"), "CONTENT_REQUIRED"),
-  ...codes(unread("invalid_request"), "INVALID_PARAM"),
+  ...codes(provenRefusal("text_invalid"), "CONTENT_REQUIRED"),
+  ...codes(provenRefusal("invalid_request"), "INVALID_PARAM"),
   ...codes(IN_DOUBT, "INTERNAL_ERROR"),
   // A fault of the server's own program, under any status (https://github.com/TootSDK/TootSDK/issues/314).
   ...[400, 401, 403, 422].map((status) => sentence(status, FAULT, IN_DOUBT)),
-  ...rows(unread("connection_needs_reauth"), { status: 401 }),
+  ...rows(provenRefusal("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(TOO_LARGE, { status: 413 }),
-  ...rows(refused("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
+  ...rows(refusal("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
   // The server does not have the call at all (RFC 9110, 15.6.2): https://github.com/friendica/friendica/issues/7863.
-  ...rows(refused("feature_unsupported"), { status: 501 }),
+  ...rows(refusal("feature_unsupported"), { status: 501 }),
 ]);
 
 /**
@@ -274,7 +284,7 @@ function errorCode(response: HttpResponse): string | undefined {
 }
 
 /** Returns the meaning of an unexpected answer. Its code or sentence decides first, the status last. */
-export function classify(response: HttpResponse, now: Date): Classified {
+export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   const text = errorText(response);
   const code = errorCode(response);
   // A status that comes with any code proves nothing by itself.
@@ -287,7 +297,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
       ? frontRow(response, IN_DOUBT)
       : rowOf(ERRORS, { status, code, field, message }, IN_DOUBT);
   return {
-    ...withWait(row, response, "x-ratelimit-reset", now),
+    ...rowWithWait(row, response, "x-ratelimit-reset", now),
     networkCode: code ?? `HTTP ${response.status}`,
     note: noteOf(field === "" ? text : `${field}: ${message}`),
   };

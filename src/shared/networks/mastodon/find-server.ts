@@ -1,7 +1,7 @@
 import { exchange } from "../contract/answers.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { LinkFailure } from "../contract/link.ts";
-import { follow } from "../contract/redirects.ts";
+import { followRedirects } from "../contract/redirects.ts";
 import { originOf, unescapeHtml, type TypedServer } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { linkedBy, webfingerUrl } from "./handle.ts";
@@ -31,7 +31,7 @@ export async function findServer(
 
 /** Requests a document that tells where a server is. Its address after redirects may tell this too (RFC 7033, 4.2). */
 async function fetchPointer(url: string, accept: string, tools: NetworkTools) {
-  const arrived = await follow(url, (address) =>
+  const arrived = await followRedirects(url, (address) =>
     exchange(tools, { method: "GET", url: address, headers: { accept } }),
   );
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { entries, objectShape } from "../contract/fields.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
-import { follow } from "../contract/redirects.ts";
+import { followRedirects } from "../contract/redirects.ts";
 import { originOf, serverOrigin } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 
@@ -65,7 +65,7 @@ async function leadsBack(
 ): Promise<boolean> {
   const url = webfingerUrl(named, name, new URL(named).host);
   // A domain that only names accounts redirects to the server behind it, as Mastodon's documentation says.
-  const arrived = await follow(url, (address) =>
+  const arrived = await followRedirects(url, (address) =>
     exchange(tools, { method: "GET", url: address, timeoutMs: TIMEOUT_MS }),
   );
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return false;

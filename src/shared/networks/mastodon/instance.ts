@@ -5,7 +5,7 @@ import { exchange, isBlocked, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { follow } from "../contract/redirects.ts";
+import { followRedirects } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
 import { type LimitsOutcome, outage } from "../contract/outcome.ts";
 import { inForm, probe } from "../contract/ask.ts";
@@ -83,12 +83,12 @@ async function describe(
   path: string,
   ask: (url: string) => Promise<HttpResponse | HttpFailure>,
 ) {
-  const arrived = await follow(`${origin}${path}`, ask);
+  const arrived = await followRedirects(`${origin}${path}`, ask);
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return arrived;
   const moved = originOf(arrived.url);
   const isElsewhere = moved !== undefined && moved !== origin;
   if (!isElsewhere || readInstance(arrived.answer, moved) !== undefined) return arrived;
-  return await follow(`${moved}${path}`, ask);
+  return await followRedirects(`${moved}${path}`, ask);
 }
 
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {

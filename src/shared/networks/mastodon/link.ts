@@ -7,7 +7,7 @@ import { linkFailed, serverCallback } from "../contract/link.ts";
 import type { Account, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
 import { finishCode, isLinkFailure, linkStep, postForm } from "../contract/oauth.ts";
-import { readCode, type Returned } from "../contract/oauth.ts";
+import { readCode, type OAuthReturn } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { readServer } from "../contract/text.ts";
 import { COARSE_SCOPES, discover, findClient, refused, UNREACHABLE } from "./client.ts";
@@ -87,7 +87,7 @@ function redeem({
   callback,
   flow,
   tools,
-}: Returned<Flow>): Promise<IssuedToken | LinkFailure> {
+}: OAuthReturn<Flow>): Promise<IssuedToken | LinkFailure> {
   const request = tokenRequest(flow, {
     grant_type: "authorization_code",
     code,
@@ -125,7 +125,7 @@ function refusedToken(answer: HttpResponse): LinkFailure {
 
 async function linkAccount(
   token: IssuedToken,
-  { flow, tools }: Returned<Flow>,
+  { flow, tools }: OAuthReturn<Flow>,
 ): Promise<LinkOutcome> {
   const { origin, clientId, clientSecret } = flow;
   const { accessToken } = token;

@@ -7,7 +7,7 @@ import { ofRead } from "../contract/blame.ts";
 import { mediaKindOfType } from "../contract/draft.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
-import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { makeFiles, pollFiles, polling } from "../contract/uploads.ts";
 import type { FileState, Making } from "../contract/uploads.ts";
 import { classify, errorText } from "./errors.ts";
@@ -76,7 +76,7 @@ async function withBaseline(leg: Leg, prepared: Remote): Promise<PrepareOutcome>
 async function upload(
   { credentials, draft, limits, remote, tools }: Leg,
   { mediaIndex }: Making<RemoteMedia>,
-): Promise<RemoteMedia | TryLater | Rejected> {
+): Promise<RemoteMedia | TryLater | Rejection> {
   const uploaded = await withFile("mastodon", mediaIndex, async () => {
     const targets = media(draft, limits);
     const { url = "" } = draft.media[mediaIndex] ?? {};
@@ -133,7 +133,7 @@ function readUpload(answer: HttpResponse, kind: RemoteMedia["kind"]) {
   return { id, kind, isReady: answer.status === 200, type, ...(url ? { url } : {}) };
 }
 
-function notKept(note: string, mediaIndex: number): Rejected {
+function notKept(note: string, mediaIndex: number): Rejection {
   const failure = { code: "media_processing_failed", networkCode: null, note, mediaIndex } as const;
   return { kind: "rejected", failure };
 }
@@ -146,7 +146,7 @@ export function readMedia(
   answer: HttpResponse,
   now: Date,
   mediaIndex?: number,
-): FileState | TryLater | Rejected {
+): FileState | TryLater | Rejection {
   if (answer.status === 206) return "working";
   // Some servers finish immediately and only know the file as part of a post. If it is gone, publishing shows that.
   if (answer.status === 200 || answer.status === 404) return "ready";

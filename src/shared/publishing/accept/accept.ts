@@ -6,17 +6,17 @@ import {
   idempotencyRowKey,
   toAccepted,
   toAcceptedRow,
-  type Accepted,
+  type AcceptedPost,
 } from "../idempotency-store.ts";
 import type { Pace } from "../pace.ts";
 import { postWrite, type PostOperation } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
-import { refOf, type Post } from "../post.ts";
+import { postRefOf, type Post } from "../post.ts";
 
 /** A post to be accepted under an Idempotency-Key, and the pace at which its legs begin. */
 interface Acceptance {
   readonly idempotencyKey: string;
-  readonly accepted: Accepted;
+  readonly accepted: AcceptedPost;
   readonly found: PostWithLegs;
   readonly pace: Pace;
   /** The platform's access version, read before the rows on which the post was checked. */
@@ -44,7 +44,7 @@ export function reserveMovement(
 }
 
 /** Returns the movement of accepting. A scheduled post pays for storing. Its legs reserve when it starts. */
-function movementOf({ post, legs }: PostWithLegs): Movement {
+function acceptMovement({ post, legs }: PostWithLegs): Movement {
   const operation = "posts.schedule";
   if (post.status === "scheduled")
     return { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation };
@@ -59,14 +59,14 @@ function movementOf({ post, legs }: PostWithLegs): Movement {
  * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
  * Under another access version than the post was checked under, it is refused with `OutdatedAccess`.
  */
-export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted> {
+export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedPost> {
   const { idempotencyKey, accepted, found, pace, accessVersion } = acceptance;
   const { post } = found;
   const rowKey = idempotencyRowKey(idempotencyKey);
-  const movement = movementOf(found);
+  const movement = acceptMovement(found);
   return {
     id: `accept|${rowKey}|${accepted.fingerprint}|${accessVersion}`,
-    ref: refOf(post),
+    ref: postRefOf(post),
     dueAt: newDueTime(undefined, post),
     rowKeys: [rowKey],
     // A guess instead of a read, since nearly every key is new. Creating the row of a key that is taken fails, and the

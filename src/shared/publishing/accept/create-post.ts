@@ -6,7 +6,7 @@ import { AppError, invariant, validationFailed } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
-import type { Accepted } from "../idempotency-store.ts";
+import type { AcceptedPost } from "../idempotency-store.ts";
 import { commitPost } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import type { Draft, Post } from "../post.ts";
@@ -39,7 +39,7 @@ export interface CreatePost {
 
 const ACCEPTED = 202;
 const CREATED = 201;
-const statusOf = ({ scheduleAt }: Draft) => (scheduleAt === null ? ACCEPTED : CREATED);
+const successStatus = ({ scheduleAt }: Draft) => (scheduleAt === null ? ACCEPTED : CREATED);
 
 /**
  * Returns the original post as it is now.
@@ -48,7 +48,7 @@ const statusOf = ({ scheduleAt }: Draft) => (scheduleAt === null ? ACCEPTED : CR
 async function replay(
   services: PublishingDeps,
   scope: AcceptingScope,
-  accepted: Accepted,
+  accepted: AcceptedPost,
   draft: Draft,
 ): Promise<CreatedPost> {
   if (!isSameRequest(accepted.fingerprint, scope, draft))
@@ -90,13 +90,13 @@ function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
 }
 
 /** What becomes of a request. */
-type Acceptance =
+type AcceptResult =
   | { readonly kind: "accepted"; readonly created: PostWithLegs }
   /** Its key is that of an earlier request, or of one under way. */
-  | { readonly kind: "replay"; readonly earlier: Accepted }
+  | { readonly kind: "replay"; readonly earlier: AcceptedPost }
   | { readonly kind: "refused"; readonly error: AppError };
 
-const refused = (error: AppError): Acceptance => ({ kind: "refused", error });
+const refusedResult = (error: AppError): AcceptResult => ({ kind: "refused", error });
 
 /** Checks a post and commits it under its key. */
 async function acceptNew(
@@ -104,17 +104,17 @@ async function acceptNew(
   scope: AcceptingScope,
   idempotencyKey: string,
   draft: Draft,
-): Promise<Acceptance> {
+): Promise<AcceptResult> {
   const now = services.clock.now();
   const issues = scheduleIssues(draft.scheduleAt, now);
-  if (issues.length > 0) return refused(validationFailed(issues));
+  if (issues.length > 0) return refusedResult(validationFailed(issues));
   const post = newPost(scope, draft, now);
   const legs = await firstLegs(services, post, scope.connections, now);
-  if (legs instanceof AppError) return refused(legs);
+  if (legs instanceof AppError) return refusedResult(legs);
   const created = { post, legs };
   const { id: postId, profileId } = post;
   const print = fingerprint(scope, draft);
-  const mine = { fingerprint: print, postId, profileId, httpStatus: statusOf(draft) };
+  const mine = { fingerprint: print, postId, profileId, httpStatus: successStatus(draft) };
   const { accessVersion } = scope;
   const pace = services.config.publishing;
   const operation = { idempotencyKey, found: created, accepted: mine, pace, accessVersion };
@@ -125,7 +125,8 @@ async function acceptNew(
     return { kind: "accepted", created };
   } catch (error) {
     // An outage says nothing about the post, and a look-up of the key would fail too.
-    if (error instanceof AppError && error.code !== "service_unavailable") return refused(error);
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      return refusedResult(error);
     throw error;
   }
 }
@@ -136,8 +137,8 @@ async function accept(
   scope: AcceptingScope,
   idempotencyKey: string,
   draft: Draft,
-): Promise<Acceptance> {
-  const replayOf = async (): Promise<Acceptance | undefined> => {
+): Promise<AcceptResult> {
+  const replayOf = async (): Promise<AcceptResult | undefined> => {
     const earlier = await services.stores.idempotency.find(scope.platformId, idempotencyKey);
     return earlier && { kind: "replay", earlier };
   };
@@ -167,7 +168,7 @@ async function createOnce(
     target: { type: "post", id: postId },
   });
   const post = postView(created, services.config.publicBaseUrl, scope.connections);
-  return { post, httpStatus: statusOf(draft), replayed: false };
+  return { post, httpStatus: successStatus(draft), replayed: false };
 }
 
 /**

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { Accepted } from "../idempotency-store.ts";
+import type { AcceptedPost } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
 import { inBatches, SingleFlight } from "../../runtime/promises.ts";
 
@@ -75,7 +75,7 @@ function checkSpent(services: PublishingDeps, platformId: string) {
   const profiles = new SingleFlight<boolean>(Infinity);
   const hasProfile = async (profileId: string) =>
     (await undefinedIfDamaged(services.tenants.findProfile(platformId, profileId))) !== undefined;
-  return async ({ profileId, postId }: Accepted): Promise<boolean> => {
+  return async ({ profileId, postId }: AcceptedPost): Promise<boolean> => {
     if (await profiles.run(profileId, () => hasProfile(profileId))) return false;
     return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
   };

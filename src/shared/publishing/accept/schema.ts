@@ -55,7 +55,7 @@ const PostBody = shape(() =>
     metadata: metadata().default({}),
   }),
 );
-type Fields = ShapeOf<typeof PostBody>;
+type PostFields = ShapeOf<typeof PostBody>;
 
 /** PATCH of a scheduled post. Absent fields stay, and null clears what a new post may leave out. */
 export const UpdatePostBody = shape(() =>
@@ -79,7 +79,7 @@ export type UpdatePost = ShapeOf<typeof UpdatePostBody>;
 /** The fields that a change sets, without its condition. */
 type DraftChange = Omit<UpdatePost, "expectedUpdatedAt">;
 
-function toDraft(fields: Fields): Draft {
+function toDraft(fields: PostFields): Draft {
   const { platforms, platformOptions, ...rest } = fields;
   return {
     ...rest,
@@ -164,7 +164,7 @@ export function updatedDraft(draft: Draft, change: DraftChange): Draft {
     Object.entries(change).filter(([, value]) => value !== undefined),
   );
   // Safe: a draft came from these fields, and the change has the same types.
-  const fields = { ...rest, platforms: networks, ...defined } as Fields;
+  const fields = { ...rest, platforms: networks, ...defined } as PostFields;
   return toDraft(fields);
 }
 

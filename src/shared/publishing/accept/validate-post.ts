@@ -25,7 +25,7 @@ export interface ValidationResult {
   readonly media: readonly MediaCheck[];
 }
 
-async function charge(
+async function chargeValidation(
   services: PublishingDeps,
   scope: ProfileScope,
   mediaUrls: number,
@@ -66,7 +66,7 @@ async function validate(
 ): Promise<ValidationResult> {
   refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
   const addresses = media ? addressesOf(draft) : [];
-  await charge(services, scope, addresses.length);
+  await chargeValidation(services, scope, addresses.length);
   const [checks, looked] = await Promise.all([
     checkPost(services, draft, scope.connections),
     checkMedia(services, scope.platformId, addresses),

@@ -51,7 +51,7 @@ export interface HandOver {
 
 type StoredLease = ReturnType<typeof accountLeaseRow.decode>;
 
-const partitionOf = ({ network, accountId }: NetworkAccount) =>
+const accountQueuePartition = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 
 /** The leg that has an account, by its key in the lease. */
@@ -67,7 +67,7 @@ export const queuedLegRow = rowCodec("queued leg", {
   postId: text(),
 });
 
-const toRow = (lease: StoredLease): Row => ({
+const leaseToRow = (lease: StoredLease): Row => ({
   ...accountLeaseRow.encode(lease),
   rowKey: LEASE_KEY,
 });
@@ -77,10 +77,10 @@ const toQueuedLeg = (row: Row): QueuedLeg => ({
   ref: queuedLegRow.decode(row),
 });
 
-const isOf = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
+const isHeldBy = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
   stored.leaseId === legKey && ends.has(stored.leaseUntil ?? "");
 
-const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
+const isHeldByAnother = (lease: StoredLease, legKey: string, now: Date) =>
   lease.leaseId !== legKey && isHeld(lease, now);
 
 /**
@@ -114,23 +114,23 @@ export class AccountQueueStore {
     { now, until }: { readonly now: Date; readonly until: string },
   ): Promise<TakenAccount> {
     const { legKey } = leg;
-    const partition = partitionOf(account);
+    const partition = accountQueuePartition(account);
     const takenBy = (etag: string, isAwaited: boolean): TakenAccount => ({
       kind: "taken",
       lease: { ...leaseUntil(account, legKey, until), etag, isAwaited },
     });
     return untilWon(async () => {
       const own = { leaseId: legKey, leaseUntil: until, isAwaited: false };
-      const inserted = await this.#table.insertIfAbsent(partition, toRow(own));
+      const inserted = await this.#table.insertIfAbsent(partition, leaseToRow(own));
       if (inserted !== undefined) return takenBy(inserted, false);
       const stored = await this.#table.find(partition, LEASE_KEY);
       if (stored === undefined) return LOST;
       const lease = accountLeaseRow.decode(stored.row);
-      if (isOfAnother(lease, legKey, now)) {
+      if (isHeldByAnother(lease, legKey, now)) {
         const isQueued = await this.#join(partition, leg);
         return isQueued ? { kind: "queued", heldUntil: lease.leaseUntil ?? until } : LOST;
       }
-      const taken = toRow({ ...lease, leaseId: legKey, leaseUntil: until });
+      const taken = leaseToRow({ ...lease, leaseId: legKey, leaseUntil: until });
       const etag = await this.#table.mergeIfUnchanged(partition, taken, stored.etag);
       return etag === undefined ? LOST : takenBy(etag, lease.isAwaited);
     });
@@ -152,8 +152,8 @@ export class AccountQueueStore {
   /** Prolongs the lease, unless another leg, or another worker of this one, has taken it over. */
   async extend(lease: AccountLease, until: string): Promise<void> {
     lease.ends.add(until);
-    await this.#table.update(partitionOf(lease.account), LEASE_KEY, (row) =>
-      isOf(lease, accountLeaseRow.decode(row))
+    await this.#table.update(accountQueuePartition(lease.account), LEASE_KEY, (row) =>
+      isHeldBy(lease, accountLeaseRow.decode(row))
         ? accountLeaseRow.encodePart({ leaseUntil: until })
         : undefined,
     );
@@ -171,10 +171,10 @@ export class AccountQueueStore {
     handOver: HandOver = {},
   ): Promise<QueuedLeg | undefined> {
     const { account, legKey, etag, isAwaited } = lease;
-    const partition = partitionOf(account);
+    const partition = accountQueuePartition(account);
     const isFirst = handOver.called === undefined && etag !== undefined && !isAwaited;
     if (isFirst && (await this.#table.delete(partition, LEASE_KEY, etag))) return undefined;
-    const isOurs = (stored: StoredLease) => isOf(lease, stored);
+    const isOurs = (stored: StoredLease) => isHeldBy(lease, stored);
     return this.#passOn(partition, legKey, { now, handOver, isOurs });
   }
 
@@ -186,7 +186,7 @@ export class AccountQueueStore {
     handOver: HandOver = {},
   ): Promise<QueuedLeg | undefined> {
     const isOurs = (stored: StoredLease) => stored.leaseId === legKey;
-    return this.#passOn(partitionOf(account), legKey, { now, handOver, isOurs });
+    return this.#passOn(accountQueuePartition(account), legKey, { now, handOver, isOurs });
   }
 
   #passOn(
@@ -213,7 +213,7 @@ export class AccountQueueStore {
       if (next === undefined)
         return (await this.#table.delete(partition, LEASE_KEY, etag)) ? undefined : LOST;
       handOver.called = next;
-      const row = toRow({ ...lease, ...heldBy(next.legKey, now, CALLED_MS) });
+      const row = leaseToRow({ ...lease, ...heldBy(next.legKey, now, CALLED_MS) });
       const writes: RowWrite[] = [
         { kind: "merge", row, etag },
         { kind: "delete", rowKey: QUEUED + next.legKey },

@@ -53,7 +53,7 @@ const usesForm = shape((): z.ZodType<readonly Use[]> =>
 /** The uses of an account's quota by legs. */
 export const quotaRow = rowCodec("quota", { uses: longJson(usesForm) });
 
-const partitionOf = ({ network, accountId }: NetworkAccount) =>
+const accountPartition = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 const TEXTS = "T|";
 const textKey = (textHash: string) => TEXTS + textHash;
@@ -82,7 +82,7 @@ export class AccountStore {
   }
 
   async findText(account: NetworkAccount, textHash: string): Promise<StoredTextClaim | undefined> {
-    const stored = await this.#table.find(partitionOf(account), textKey(textHash));
+    const stored = await this.#table.find(accountPartition(account), textKey(textHash));
     return stored === undefined ? undefined : toClaim(stored.row, stored.etag);
   }
 
@@ -95,7 +95,7 @@ export class AccountStore {
   ): Promise<boolean> {
     const { ref, legKey } = claim;
     const row = { ...recentTextRow.encode({ ...ref, legKey }), rowKey: textKey(textHash) };
-    const partition = partitionOf(account);
+    const partition = accountPartition(account);
     const written =
       instead === undefined
         ? await this.#table.insertIfAbsent(partition, row)
@@ -132,7 +132,7 @@ export class AccountStore {
   }
 
   async readQuota(account: NetworkAccount, kind: string, now: Date): Promise<QuotaUse> {
-    const stored = await this.#table.find(partitionOf(account), quotaKey(kind));
+    const stored = await this.#table.find(accountPartition(account), quotaKey(kind));
     return toUse(stored === undefined ? [] : recent(quotaRow.decode(stored.row).uses, now));
   }
 
@@ -165,7 +165,7 @@ export class AccountStore {
     change: (uses: readonly Use[]) => { readonly answer: boolean; readonly uses?: readonly Use[] },
   ): Promise<boolean> {
     let answered = false;
-    await this.#table.change(partitionOf(account), quotaKey(kind), (stored) => {
+    await this.#table.change(accountPartition(account), quotaKey(kind), (stored) => {
       const { answer, uses } = change(stored === undefined ? [] : quotaRow.decode(stored.row).uses);
       answered = answer;
       return uses === undefined

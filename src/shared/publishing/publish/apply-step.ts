@@ -1,6 +1,6 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
-import { wordsOf } from "../../networks/contract/media-check.ts";
+import { ruleWords } from "../../networks/contract/media-check.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { invariant } from "../../runtime/errors.ts";
@@ -52,7 +52,7 @@ function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
 function inWordsOfRule(name: NetworkName, end: CallEnd): CallEnd {
   if (end.kind === "done" || end.failure.rule === undefined) return end;
   const { rule, code } = end.failure;
-  return { ...end, failure: { ...wordsOf(networkOf(name), rule, code), ...end.failure } };
+  return { ...end, failure: { ...ruleWords(networkOf(name), rule, code), ...end.failure } };
 }
 
 interface Ending {

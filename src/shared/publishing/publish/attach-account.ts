@@ -5,7 +5,15 @@ import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-q
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
 import { callOf, legKeyOf } from "../leg.ts";
-import { type CallWork, CLAIM_LOST, failed, goOn, plain, type Step, waitFor } from "./call-work.ts";
+import {
+  type CallWork,
+  CLAIM_LOST,
+  failed,
+  goOn,
+  ownFailure,
+  type Step,
+  waitFor,
+} from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, type LegRun } from "./leg-run.ts";
 
@@ -84,7 +92,8 @@ export async function followAccount(work: CallWork, linked: Connection): Promise
   const account = accountOf(linked);
   if (run.claim.accountLease?.account.accountId === account.accountId) return goOn(work);
   const { sentAt, resend } = callOf(work.leg);
-  if (sentAt !== null && !resend) return failed(work, plain("outcome_unknown", "account_replaced"));
+  if (sentAt !== null && !resend)
+    return failed(work, ownFailure("outcome_unknown", "account_replaced"));
   const leg = movedTo(work.leg, linked, firstRemote(run, run.services.clock.now()));
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
   const moved = { ...work, leg };

@@ -14,8 +14,8 @@ import {
   type CallWork,
   failed,
   goOn,
-  plain,
-  refused,
+  ownFailure,
+  endRefused,
 } from "./call-work.ts";
 import { type Step, toPublish, waitFor, withCallOf } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles } from "./prepare.ts";
@@ -28,7 +28,7 @@ const OTHER_ACCOUNT: LegFailure = {
 };
 
 /** Returns the network's id of the post that the call follows; null while it is to be found. */
-const targetOf = (leg: Leg) => publishingCall(leg).result?.externalId ?? callOf(leg).target;
+const followedId = (leg: Leg) => publishingCall(leg).result?.externalId ?? callOf(leg).target;
 
 /**
  * Waits with a removal while a repeat of the call that published may still arrive: it would bring the post back, where the
@@ -49,10 +49,10 @@ function awaitRepeats(work: CallWork): Step {
  */
 async function findTarget(work: CallWork): Promise<Step> {
   const { run, network, leg } = work;
-  if (targetOf(leg) !== null) return awaitRepeats(work);
+  if (followedId(leg) !== null) return awaitRepeats(work);
   const shownIn = lastLookSeconds(publishingCall(leg), run.services.clock.now());
   const found = await network.calls.publish.find(toPublish(work), run.tools);
-  const failure = plain("outcome_unknown");
+  const failure = ownFailure("outcome_unknown");
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
   switch (found.kind) {
     case "done":
@@ -69,7 +69,7 @@ async function findTarget(work: CallWork): Promise<Step> {
     case "unknowable":
       return failed(work, failure);
     case "refused":
-      return refused(work, found.failure);
+      return endRefused(work, found.failure);
   }
 }
 
@@ -77,7 +77,7 @@ function toFollowUp(work: CallWork): FollowUp {
   const { run, leg } = work;
   const { isUnpublished: _isUnpublished, ...published } = toPublish(work);
   const { kind, key, sentAt, refusal } = callOf(leg);
-  const externalId = targetOf(leg);
+  const externalId = followedId(leg);
   invariant(externalId !== null, "a call has no post");
   return {
     ...published,
@@ -89,7 +89,11 @@ function toFollowUp(work: CallWork): FollowUp {
   };
 }
 
-const bound = <Input>(call: VisibleCall<Input>, input: Input, { run }: CallWork): BoundCall => ({
+const boundCall = <Input>(
+  call: VisibleCall<Input>,
+  input: Input,
+  { run }: CallWork,
+): BoundCall => ({
   perform: () => call.perform(input, run.tools),
   find: () => call.find(input, run.tools),
   canTell: call.canTell?.(input) ?? true,
@@ -102,14 +106,14 @@ function following(name: Exclude<CallName, "publish">) {
       if (account.id !== work.leg.account?.id) return failed(work, OTHER_ACCOUNT);
       const missing = work.network.calls[name]?.missingScopes?.(scopes) ?? [];
       return missing.length > 0
-        ? failed(work, plain("permission_missing", "scope_missing"))
+        ? failed(work, ownFailure("permission_missing", "scope_missing"))
         : goOn(work);
     },
     prepare: [findTarget],
     bind(work: CallWork): BoundCall {
       const call = work.network.calls[name];
       invariant(call !== undefined, "a network lacks the call");
-      return bound(call, toFollowUp(work), work);
+      return boundCall(call, toFollowUp(work), work);
     },
   };
 }
@@ -118,7 +122,7 @@ export const CALL_KINDS: Readonly<Record<CallName, CallKind>> = {
   publish: {
     attach: (work, linked) => followAccount(work, linked),
     prepare: [claimOwnText, claimFirstQuota, prepareFiles],
-    bind: (work) => bound(work.network.calls.publish, toPublish(work), work),
+    bind: (work) => boundCall(work.network.calls.publish, toPublish(work), work),
     isIdempotent: false,
     repeatsUntold: true,
   },

@@ -12,7 +12,7 @@ import { legDraft } from "../post.ts";
 import type { LegRun } from "./leg-run.ts";
 
 /** The account that a leg is worked on for. */
-interface LegAccount {
+interface WorkAccount {
   readonly connection: Connection;
   readonly credentials: NetworkData;
 }
@@ -23,7 +23,7 @@ export interface LegWork {
   /** The leg as the phases have made it. It is written with a marker, or by what ends or postpones the call. */
   readonly leg: Leg;
   /** The account that is linked now, once it is usable. */
-  readonly account?: LegAccount;
+  readonly account?: WorkAccount;
 }
 
 /** A worker's work on one call. */
@@ -76,7 +76,10 @@ export const failed = (work: LegWork, failure: LegFailure): Step => ({
 });
 
 /** Makes a failure that is not from a network. */
-export const plain = (code: LegFailure["code"], networkCode: string | null = null): LegFailure => ({
+export const ownFailure = (
+  code: LegFailure["code"],
+  networkCode: string | null = null,
+): LegFailure => ({
   code,
   networkCode,
 });
@@ -91,7 +94,7 @@ export function withRemote(work: CallWork, remote: NetworkData): CallWork | unde
   return isStorable(remote) ? withCallOf(work, (call) => ({ ...call, remote })) : undefined;
 }
 
-export function accountOfWork({ account }: LegWork): LegAccount {
+export function accountOfWork({ account }: LegWork): WorkAccount {
   invariant(account !== undefined, "a call has no account");
   return account;
 }
@@ -119,7 +122,7 @@ export function toPublish(work: CallWork): LegToPublish {
 }
 
 /** Returns the end of a call that the network refused, possibly because of its account. */
-export async function refused(work: CallWork, failure: LegFailure): Promise<Step> {
+export async function endRefused(work: CallWork, failure: LegFailure): Promise<Step> {
   // A permission that later calls alone need says nothing of the account.
   const isOwn = failure.code === "permission_missing" && callOf(work.leg).kind !== "publish";
   if (isOwn) return failed(work, failure);

@@ -21,7 +21,7 @@ import { toLegWarnings } from "../problems.ts";
  */
 
 /** Returns the time in so many seconds, which a network may have named. */
-const after = (now: Date, seconds: number) =>
+const secondsAfter = (now: Date, seconds: number) =>
   new Date(now.getTime() + boundedWait(seconds) * 1000).toISOString();
 
 interface Claim {
@@ -34,12 +34,12 @@ interface Claim {
 /** Returns the leg with its next call claimed by a worker until the lease ends. */
 export function claimed(leg: Leg, { id: claimId, now, leaseSeconds, afterCrash }: Claim): Leg {
   const taken = withCall(leg, claimedCall(callOf(leg), now, afterCrash));
-  return { ...taken, claimId, leaseUntil: after(now, leaseSeconds), notBefore: null };
+  return { ...taken, claimId, leaseUntil: secondsAfter(now, leaseSeconds), notBefore: null };
 }
 
 /** Returns the leg with a lease that starts now, for a step that takes longer than one lease. */
 export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
-  return { ...leg, leaseUntil: after(now, leaseSeconds) };
+  return { ...leg, leaseUntil: secondsAfter(now, leaseSeconds) };
 }
 
 /**
@@ -70,13 +70,20 @@ export function asBeforeClaim(before: Leg, taken: Leg, now: Date, seconds: numbe
   const call = callOf(before);
   const waits = call.state === "claimed" ? ({ state: "waiting" } as const) : {};
   const back = withCall(before, { ...call, ...waits, crashes, remote });
-  return { ...back, ...free, notBefore: after(now, seconds), connectionId, account, warnings };
+  return {
+    ...back,
+    ...free,
+    notBefore: secondsAfter(now, seconds),
+    connectionId,
+    account,
+    warnings,
+  };
 }
 
 /** Returns the leg without its lease, due in `seconds`. The mark of a sent call stays. */
 export function postponed(leg: Leg, waitsFor: WaitsFor, now: Date, seconds: number): Leg {
   const waiting = withCall(leg, waitingCall(callOf(leg), waitsFor));
-  return { ...waiting, ...free, notBefore: after(now, seconds) };
+  return { ...waiting, ...free, notBefore: secondsAfter(now, seconds) };
 }
 
 /** Returns the leg as it waits; undefined when the time of its call is over. `before`: the leg before the claim. */
@@ -100,7 +107,7 @@ export function waiting(
  * before a call that was begun has ended. `callMs` is the longest duration of a call to a network.
  */
 export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
-  const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
+  const notBefore = [secondsAfter(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
   return { ...postponed(leg, "pause", now, 0), notBefore };
 }
 

@@ -15,7 +15,7 @@ import { lastLookSeconds } from "../leg-times.ts";
 import { callOf, isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
 import { CALL_KINDS } from "./call-kinds.ts";
-import { CLAIM_LOST, failed, goOn, plain, refused, tryLater } from "./call-work.ts";
+import { CLAIM_LOST, failed, goOn, ownFailure, endRefused, tryLater } from "./call-work.ts";
 import {
   type CallWork,
   type LegWork,
@@ -34,13 +34,13 @@ import { afterRefusal, shownInSeconds } from "./refusal.ts";
  * writes it. `call-kinds.ts` has what differs between the kinds of calls.
  */
 
-type Refusal = Extract<Outcome, { kind: CallRefusal["kind"] }>;
+type RefusalOutcome = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 
 /** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
   const { run, kind } = work;
   const opened = await openLinked(run);
-  if (typeof opened === "string") return failed(work, plain(opened));
+  if (typeof opened === "string") return failed(work, ownFailure(opened));
   const step = await kind.attach(work, opened.connection);
   if (step.kind !== "continue") return step;
   const { connections } = run.services;
@@ -100,12 +100,12 @@ async function findEarlier(work: CallWork): Promise<Step> {
     case "unknowable":
       return resend ? goOn(work) : failed(work, found.failure);
     case "refused":
-      return refused(known, found.failure);
+      return endRefused(known, found.failure);
   }
 }
 
 /** Continues with the call. If publishing has used up its retries, it waits or ends as after the last of them. */
-function goOnIfRetriesLeft(work: CallWork, failure = plain("network_unavailable")): Step {
+function goOnIfRetriesLeft(work: CallWork, failure = ownFailure("network_unavailable")): Step {
   const { kind, retries } = callOf(work.leg);
   const { retrySeconds } = work.run.services.config.publishing;
   const isUsedUp = kind === "publish" && retries > retrySeconds.length;
@@ -116,7 +116,7 @@ function goOnIfRetriesLeft(work: CallWork, failure = plain("network_unavailable"
 function noTime(work: CallWork): Step {
   if (work.run.services.work.stop.endsAt !== undefined)
     return waitFor(work, { kind: "wait", waitsFor: "turn", seconds: 0 });
-  const failure = plain("network_unavailable", "lease_too_short");
+  const failure = ownFailure("network_unavailable", "lease_too_short");
   return tryLater(work, { failure, retryAfterSeconds: 0 });
 }
 
@@ -125,11 +125,12 @@ function noTime(work: CallWork): Step {
  * the lease or the worker's time could end before the call does. What was prepared is kept, because repeating that
  * would use up the next lease too.
  */
-async function mark(work: CallWork): Promise<Step> {
+async function markSent(work: CallWork): Promise<Step> {
   const { run } = work;
   const unsent = callOf(work.leg);
   // Nothing is written below a post that is to be removed.
-  if (unsent.kind === "comment" && isBeingRemoved(work.leg)) return failed(work, plain("canceled"));
+  if (unsent.kind === "comment" && isBeingRemoved(work.leg))
+    return failed(work, ownFailure("canceled"));
   if (!timeSuffices(run)) return noTime(work);
   const leg = withCall(work.leg, sentCall(unsent, run.services.clock.now()));
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
@@ -165,7 +166,7 @@ async function perform(work: CallWork): Promise<Step> {
 }
 
 /** Asks the network what became of a call that it has refused. While it can't tell, the refusal is stored. */
-async function checkRefusal(work: CallWork, refusal: Refusal): Promise<Step> {
+async function checkRefusal(work: CallWork, refusal: RefusalOutcome): Promise<Step> {
   const { kind, failure } = refusal;
   const made = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
   const isAgain = kind === "prepare_again" && isStorable(refusal.remote);
@@ -184,10 +185,10 @@ async function checkRefusal(work: CallWork, refusal: Refusal): Promise<Step> {
 }
 
 /** Returns the step after a refusal that counts. */
-async function takeRefusal(marked: CallWork, refusal: Refusal): Promise<Step> {
+async function takeRefusal(marked: CallWork, refusal: RefusalOutcome): Promise<Step> {
   const { failure } = refusal;
   const work = notMade(marked);
-  if (refusal.kind === "rejected") return refused(work, failure);
+  if (refusal.kind === "rejected") return endRefused(work, failure);
   if (refusal.kind === "try_later") return tryLater(work, refusal);
   const { remote, pollAfterSeconds: retryAfterSeconds } = refusal;
   return beginAgain(work, remote, failure, (again) =>
@@ -222,7 +223,7 @@ function giveUp(work: LegWork): Step {
   const { run, leg } = work;
   const fields = { event: "leg_given_up", postId: run.ref.postId, network: leg.network };
   run.services.log.error("leg given up after crashes", fields);
-  return failed(work, plain("internal_error"));
+  return failed(work, ownFailure("internal_error"));
 }
 
 /** Makes the next call of a claimed leg. Returns how it ended, or what it waits for. */
@@ -230,13 +231,13 @@ export async function makeCall(run: LegRun): Promise<Step> {
   const { leg } = run.claim;
   const call = callOf(leg);
   const network = findAvailable(leg.network, run.services.config.networkApps);
-  if (network === undefined) return failed({ run, leg }, plain("app_misconfigured"));
+  if (network === undefined) return failed({ run, leg }, ownFailure("app_misconfigured"));
   if (network.calls[call.kind] === undefined)
-    return failed({ run, leg }, plain("feature_unsupported"));
+    return failed({ run, leg }, ownFailure("feature_unsupported"));
   if (call.crashes >= CRASHES_MAX) return giveUp({ run, leg });
   const kind = CALL_KINDS[call.kind];
   let work: CallWork = { run, leg, network, kind };
-  for (const phase of [attach, findEarlier, ...kind.prepare, mark, perform]) {
+  for (const phase of [attach, findEarlier, ...kind.prepare, markSent, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
     work = step.work;

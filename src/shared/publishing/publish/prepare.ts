@@ -16,8 +16,8 @@ import {
   type CallWork,
   failed,
   goOn,
-  plain,
-  refused,
+  ownFailure,
+  endRefused,
   type Step,
   toPublish,
   tryLater,
@@ -41,7 +41,7 @@ export async function claimOwnText(work: CallWork): Promise<Step> {
   if (hash === undefined) return goOn(work);
   const account = accountOf(accountOfWork(work).connection);
   const { kind } = await claimText(services, account, hash, { ref, legKey });
-  const failure = plain("duplicate_content");
+  const failure = ownFailure("duplicate_content");
   if (kind === "pending") return tryLater(work, { failure, retryAfterSeconds: DUPLICATE_SECONDS });
   return kind === "published" ? failed(work, failure) : goOn(work);
 }
@@ -62,7 +62,7 @@ async function claimQuota(work: CallWork, remote?: NetworkData): Promise<LegFail
   const { networkAccounts } = services.stores;
   const account = accountOf(connection);
   const isClaimed = await networkAccounts.claimQuota(account, quota, legKeyOf(work.leg), now);
-  return isClaimed ? undefined : plain("quota_exceeded");
+  return isClaimed ? undefined : ownFailure("quota_exceeded");
 }
 
 export async function claimFirstQuota(work: CallWork): Promise<Step> {
@@ -87,13 +87,13 @@ export async function returnUnusedQuota(work: CallWork, remote: NetworkData): Pr
 }
 
 /** What preparing a leg learned about its files, and changed in them. */
-interface Noted {
+interface PrepareNotes {
   readonly repairs: MediaRepair[];
   readonly files: Map<string, MediaFacts>;
 }
 
 /** Returns tools that note every change to an image, because readers won't see the original file. */
-function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkTools {
+function noting(tools: NetworkTools, { repairs: noted, files }: PrepareNotes): NetworkTools {
   return {
     ...tools,
     async openMedia(url, limits) {
@@ -120,7 +120,7 @@ function toldWarnings({ rules = {} }: Network, outcome: PrepareOutcome): readonl
 }
 
 /** Returns a warning for each alternative text that was cut: the account's limit may have changed since accepting. */
-function cutWarnings(work: CallWork, { files }: Noted): readonly Problem[] {
+function cutWarnings(work: CallWork, { files }: PrepareNotes): readonly Problem[] {
   const { network } = work;
   const { limits } = accountOfWork(work).connection;
   const draft = legDraft(work.run.post.draft, work.leg.network);
@@ -134,7 +134,7 @@ function cutWarnings(work: CallWork, { files }: Noted): readonly Problem[] {
 /** Uploads media and creates containers. */
 export async function prepareFiles(before: CallWork): Promise<Step> {
   const { run, network } = before;
-  const noted: Noted = { repairs: [], files: new Map() };
+  const noted: PrepareNotes = { repairs: [], files: new Map() };
   const tools = noting(run.tools, noted);
   const { repairs } = noted;
   const outcome = await run.claim.renewing(() =>
@@ -147,12 +147,12 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
   ];
   const leg = outcome.kind === "try_later" ? before.leg : withoutGuesses(before.leg);
   const work = { ...before, leg: withWarnings(leg, found) };
-  if (outcome.kind === "rejected") return refused(work, outcome.failure);
+  if (outcome.kind === "rejected") return endRefused(work, outcome.failure);
   const { remote } = outcome;
   const prepared = remote === undefined ? work : withRemote(work, remote);
   if (outcome.kind === "try_later") return tryLater(prepared ?? work, outcome);
   if (prepared === undefined) return tryLater(work, { failure: TOO_LARGE });
-  if (outcome.kind === "processing") return processing(prepared, outcome);
+  if (outcome.kind === "processing") return awaitProcessing(prepared, outcome);
   const form = outcome.remote["form"] ?? null;
   const { log } = run.services;
   log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
@@ -162,14 +162,14 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
 }
 
 /** Waits for the network's work on the files, for an hour at most. */
-function processing(
+function awaitProcessing(
   work: CallWork,
   { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
 ): Step {
   const now = work.run.services.clock.now().getTime();
   const { lastAttemptAt } = callOf(work.leg);
   const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
-  if (attemptMs > PROCESSING_MS_MAX) return failed(work, plain("media_not_ready"));
+  if (attemptMs > PROCESSING_MS_MAX) return failed(work, ownFailure("media_not_ready"));
   const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
   return waitFor(work, { kind: "wait", waitsFor: "pause", seconds });
 }

@@ -29,7 +29,7 @@ export async function publishLeg(
   seen: PostToPublish,
 ): Promise<void> {
   const run = beginRun(services, ref, stored, seen);
-  if (!(await isDue(run))) return;
+  if (!(await isLegDue(run))) return;
   const { account, network } = stored.leg;
   try {
     // Before the claim, so that waiting for the account costs no write of the leg.
@@ -46,7 +46,7 @@ export async function publishLeg(
   }
 }
 
-async function isDue(run: LegRun): Promise<boolean> {
+async function isLegDue(run: LegRun): Promise<boolean> {
   const { services, claim } = run;
   const now = services.clock.now();
   const step = nextLegStep(claim.leg, now);

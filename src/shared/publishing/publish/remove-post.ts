@@ -91,7 +91,7 @@ const nothing = (asked: readonly { readonly leg: Leg; readonly what: Removable }
     },
   });
 
-function refusalOf(
+function removalRefusal(
   { networks }: Removal,
   post: Post,
   asked: readonly { readonly leg: Leg; readonly what: Removable }[],
@@ -135,7 +135,7 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
       const asked = before
         .filter(({ network }) => networks?.includes(network) ?? true)
         .map((leg) => ({ leg, what: removableOf(leg, current.post, connections) }));
-      const error = refusalOf(removal, current.post, asked);
+      const error = removalRefusal(removal, current.post, asked);
       if (error !== undefined) return { kind: "refuse", error };
       const kindOf = (leg: Leg) => asked.find((one) => one.leg === leg)?.what;
       const legs = before.map((leg) => {

@@ -6,7 +6,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { isBeingRemoved, retried, statusOf, type Leg } from "../leg.ts";
+import { isBeingRemoved, retried, legStatusOf, type Leg } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -25,7 +25,7 @@ import { noteStep } from "./timeline-recorder.ts";
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 
-function movementOf(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Movement {
+function retryMovement(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Movement {
   const tokens = chosen.length * priceOf("posts.retry_leg");
   return {
     ...reserveMovement(post, tokens, networksOf(chosen)),
@@ -58,7 +58,7 @@ interface Retry {
 /** Makes the transaction that starts failed legs again. Its answer is their networks. */
 function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
   const { round, scope, found, networks, pace } = retry;
-  const isWanted = (leg: Leg) => networks?.includes(leg.network) ?? statusOf(leg) === "failed";
+  const isWanted = (leg: Leg) => networks?.includes(leg.network) ?? legStatusOf(leg) === "failed";
   return postOperation({
     id: `retry|${round}`,
     known: found.post,
@@ -71,10 +71,10 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       const own = before.filter((leg) => leg.round === round);
       if (own.length > 0) return { kind: "done", answer: networksOf(own) };
       const chosen = before.filter(isWanted);
-      if (chosen.length === 0 || chosen.some((leg) => statusOf(leg) !== "failed"))
+      if (chosen.length === 0 || chosen.some((leg) => legStatusOf(leg) !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       if (chosen.some(isBeingRemoved)) return { kind: "refuse", error: beingRemoved(current.post) };
-      const movement = movementOf(scope, current.post, chosen);
+      const movement = retryMovement(scope, current.post, chosen);
       const error = refusal(walletOf(view), movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));

@@ -6,11 +6,11 @@ import type { Clock } from "../../runtime/process.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 
-type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
+type RecordedStep = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
 
 /** Collects what one worker does for one leg, and stores it when the worker has finished. */
 export interface TimelineRecorder {
-  record(step: Recorded): void;
+  record(step: RecordedStep): void;
   /** Returns the tools with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
   /** Stores the steps. A failure is only logged, because it must not undo what the steps record. */
@@ -53,7 +53,7 @@ export function createTimelineRecorder(
   clock: Clock,
 ): TimelineRecorder {
   const steps: TimelineStep[] = [];
-  const record = (recorded: Recorded) => {
+  const record = (recorded: RecordedStep) => {
     const step = timelineStep(clock.now().toISOString(), recorded.step);
     steps.push({ ...step, platform: network, attempt: attempt(), ...recorded });
   };

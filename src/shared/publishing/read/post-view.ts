@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { type Call, isFinal } from "../call.ts";
-import { isEnded, latestCall, type Leg, statusOf } from "../leg.ts";
+import { isEnded, latestCall, type Leg, legStatusOf } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { firstCommentOf, type Draft } from "../post.ts";
 import type { LegProblem } from "../problems.ts";
@@ -17,7 +17,7 @@ const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
 
 function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
   const [{ error }] = leg.calls;
-  if (statusOf(leg) !== "failed" || error === null) return false;
+  if (legStatusOf(leg) !== "failed" || error === null) return false;
   if (NEEDS_CONNECTION.has(error.code)) return connection?.status === "active";
   return LEG_ERRORS[error.code].retryable;
 }
@@ -35,7 +35,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
   const isAwaited = !isEnded(leg) && firstCommentOf(draft, leg.network) !== null;
   return {
     platform: leg.network,
-    status: statusOf(leg),
+    status: legStatusOf(leg),
     connectionId: leg.connectionId,
     account: leg.account,
     networkPostId: result?.externalId ?? null,

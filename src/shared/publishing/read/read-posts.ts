@@ -75,7 +75,7 @@ export const ListPostsQuery = shape(() =>
 type ListPosts = ShapeOf<typeof ListPostsQuery>;
 
 /** Reports whether the post belongs to the list, or "stop" when no older one can. */
-function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
+function fitsPostFilter({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
   if (filter.from !== undefined && post.createdAt < filter.from) return "stop";
   if (filter.to !== undefined && post.createdAt >= filter.to) return false;
   if (filter.status !== undefined && post.status !== filter.status) return false;
@@ -96,7 +96,7 @@ export async function listPosts(
   const { items, next } = await services.stores.posts.listOfProfile(
     scope,
     { after, limit, reader: "people" },
-    (found) => fits(found, query),
+    (found) => fitsPostFilter(found, query),
   );
   refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || after !== undefined);
   const connections = items.some(dependsOnConnections)

@@ -15,12 +15,12 @@ import {
 } from "../post-change.ts";
 import { toPost } from "../post-row.ts";
 import { postKey, type PostWithLegs, type PostStore } from "../post-store.ts";
-import { postWake, refOf, type Post } from "../post.ts";
+import { postWake, postRefOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
 /** Returns the refusal if the post can't be changed. `expected` is the `updatedAt` that the caller knows. */
-function refusalOf(post: Post, expected?: string): AppError | undefined {
+function changeRefusal(post: Post, expected?: string): AppError | undefined {
   const { status, updatedAt } = post;
   if (status !== "scheduled") {
     const message = `Only a scheduled post can be changed; this one is ${status}.`;
@@ -41,7 +41,7 @@ async function findToChange(
   { postId, expected }: { readonly postId: string; readonly expected?: string | undefined },
 ): Promise<PostWithLegs> {
   const found = await findPostOf(posts, scope, postId);
-  const refusal = refusalOf(found.post, expected);
+  const refusal = changeRefusal(found.post, expected);
   if (refusal !== undefined) throw refusal;
   return found;
 }
@@ -69,11 +69,11 @@ function changeOperation(
     known: before,
     dueAt: newDueTime(before, after.post),
     decide(current, view): PostDecision<void> {
-      const stored = view.row(postKey(refOf(before)));
+      const stored = view.row(postKey(postRefOf(before)));
       invariant(stored !== undefined, "a post lost its row");
       const post = toPost(before.platformId, stored.row);
       if (post.revision === revision) return { kind: "done", answer: undefined };
-      const refusal = refusalOf(post, expected);
+      const refusal = changeRefusal(post, expected);
       if (refusal !== undefined) return { kind: "refuse", error: refusal };
       if (current === undefined) {
         const message = "The post was changed by another request. Read it again.";
@@ -146,7 +146,7 @@ export async function cancelPost(
   const legs = found.legs.map((leg) => canceled(leg, now));
   await commitPost(services, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
-  await services.wakes.remove(postWake(refOf(post), dueAt));
+  await services.wakes.remove(postWake(postRefOf(post), dueAt));
   services.audit.record(scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },

@@ -23,7 +23,7 @@ import {
 import type { Pace } from "../pace.ts";
 import type { StartHint } from "../post-queue.ts";
 import { postKey } from "../post-store.ts";
-import { postWake, refOf, type Post } from "../post.ts";
+import { postWake, postRefOf, type Post } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
 
 /** A post that is later than this is not published any more. */
@@ -40,14 +40,14 @@ interface Obstacle {
 }
 
 /** A due post: whether it may start, and what its networks find in it now. */
-interface Start {
+interface DuePost {
   readonly post: Post;
   readonly obstacle: Obstacle | undefined;
   readonly checks: readonly NetworkCheck[];
   readonly pace: Pace;
 }
 
-type Started =
+type StartResult =
   | {
       readonly kind: "started";
       readonly networks: readonly NetworkName[];
@@ -67,8 +67,8 @@ interface StartedLegs {
 }
 
 /** Returns the legs of a post that starts: with their tokens reserved if the wallet pays for all of them, or ended. */
-function startedLegs(
-  { obstacle, checks }: Start,
+function legsAtStart(
+  { obstacle, checks }: DuePost,
   legs: readonly Leg[],
   view: PartitionView,
 ): StartedLegs {
@@ -93,18 +93,18 @@ function startedLegs(
  * Makes the starting transaction: legs with their tokens reserved, or ended with the reason. It starts exactly the
  * revision that was checked. Of a start that races with a change or cancel, exactly one wins.
  */
-function startOperation(start: Start): PostOperation<Started> {
+function startOperation(start: DuePost): PostOperation<StartResult> {
   const { post, pace } = start;
   return postOperation({
-    id: `start|${postKey(refOf(post))}|${post.revision}`,
+    id: `start|${postKey(postRefOf(post))}|${post.revision}`,
     known: post,
     pace,
-    decide(current, view): PostDecision<Started> {
+    decide(current, view): PostDecision<StartResult> {
       if (current === undefined) return { kind: "done", answer: { kind: "changed" } };
       if (current.post.status !== "scheduled")
         return { kind: "done", answer: { kind: "started_before" } };
       const before = current.legs.map(({ leg }) => leg);
-      const { legs, networks, tokens, unpaid } = startedLegs(start, before, view);
+      const { legs, networks, tokens, unpaid } = legsAtStart(start, before, view);
       const startedAt = view.now.toISOString();
       return {
         kind: "change",
@@ -132,7 +132,7 @@ async function obstacleOf(
   return isMissed ? { status: "failed", code: "schedule_missed" } : undefined;
 }
 
-async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
+async function start(services: PublishingDeps, post: Post): Promise<StartResult["kind"]> {
   const [obstacle, connections] = await Promise.all([
     obstacleOf(services, post),
     connectionsOf(services.connections, post),
@@ -154,7 +154,7 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
  * a post that has started. A post that changed in between is read again by another hint.
  */
 async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
-  const ref = refOf(post);
+  const ref = postRefOf(post);
   const now = services.clock.now();
   const platform = await services.tenants.findPlatform(ref.platformId);
   if (post.status === "scheduled" && platform !== undefined && platform.status !== "active") {

@@ -39,14 +39,14 @@ class Misfit extends Error {}
 /** A value that a later build has written. */
 class NewerValue extends Misfit {}
 
-type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
-type Declared = Readonly<Record<string, Column<unknown>>>;
-type RowOf<Of extends Declared> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
+type ColumnValue<Of> = Of extends Column<infer Value> ? Value : never;
+type DeclaredColumns = Readonly<Record<string, Column<unknown>>>;
+type RowOf<Of extends DeclaredColumns> = { readonly [Name in keyof Of]: ColumnValue<Of[Name]> };
 
 /** A kind of row: its columns, and how they are written and read. The store makes the row key. */
 export interface RowCodec<Value> {
   readonly kind: string;
-  readonly columns: Declared;
+  readonly columns: DeclaredColumns;
   encode(value: Value): Columns;
   /** Encodes only the fields that are given, for a merge. Long columns can't be merged. */
   encodePart(value: { readonly [Name in keyof Value]?: Value[Name] | undefined }): Columns;
@@ -63,7 +63,7 @@ function present(row: Row, name: string): RowValue {
   return value;
 }
 
-function textIn(row: Row, name: string): string {
+function columnText(row: Row, name: string): string {
   const value = present(row, name);
   if (typeof value !== "string") throw new Misfit("is no text");
   return value;
@@ -75,7 +75,7 @@ function integerIn(row: Row, name: string): number {
   return value;
 }
 
-function parsed<Value>(text: string, schema: Form<Value>): Value {
+function parsedJson<Value>(text: string, schema: Form<Value>): Value {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -99,7 +99,7 @@ export const text = <Value extends string = string>(): Column<Value> => ({
   form: { kind: "text" },
   write: short,
   // Safe: the same column has written it from this type.
-  read: (row, name) => textIn(row, name) as Value,
+  read: (row, name) => columnText(row, name) as Value,
 });
 
 /** Declares text or null. Null is stored as "", because rows have no nulls. */
@@ -107,7 +107,7 @@ export const textOrNull = <Value extends string = string>(): Column<Value | null
   form: { kind: "text_or_null" },
   write: (into, name, value) => short(into, name, value ?? ""),
   // Safe: the same column has written it from this type.
-  read: (row, name) => (textIn(row, name) || null) as Value | null,
+  read: (row, name) => (columnText(row, name) || null) as Value | null,
 });
 
 /** Declares one of these texts. A text of a later build is shown to people unchanged. */
@@ -115,7 +115,7 @@ export const oneOf = <const Value extends string>(values: readonly Value[]): Col
   form: { kind: "one_of", values },
   write: short,
   read(row, name, reader) {
-    const stored = textIn(row, name);
+    const stored = columnText(row, name);
     const value = values.find((known) => known === stored);
     if (value !== undefined) return value;
     if (reader === "work") throw new NewerValue("has a value of a later build");
@@ -178,7 +178,7 @@ export const metadataForm = shape(() =>
 export const json = <Value>(schema: Form<Value>): Column<Value> => ({
   form: { kind: "json", schema },
   write: (into, name, value) => short(into, name, JSON.stringify(value)),
-  read: (row, name) => parsed(textIn(row, name), schema),
+  read: (row, name) => parsedJson(columnText(row, name), schema),
 });
 
 /** Declares JSON or null, which is stored as "". */
@@ -186,13 +186,13 @@ export const jsonOrNull = <Value>(schema: Form<Value>): Column<Value | null> => 
   form: { kind: "json_or_null", schema },
   write: (into, name, value) => short(into, name, value === null ? "" : JSON.stringify(value)),
   read(row, name) {
-    const stored = textIn(row, name);
-    return stored === "" ? null : parsed(stored, schema);
+    const stored = columnText(row, name);
+    return stored === "" ? null : parsedJson(stored, schema);
   },
 });
 
 function longTextIn(row: Row, name: string): string {
-  textIn(row, `${name}0`);
+  columnText(row, `${name}0`);
   return fromChunks(name, row);
 }
 
@@ -206,7 +206,7 @@ export const longText = (): Column<string> => ({
 export const longJson = <Value>(schema: Form<Value>): Column<Value> => ({
   form: { kind: "long_json", schema },
   write: (into, name, value) => long(into, name, JSON.stringify(value)),
-  read: (row, name) => parsed(longTextIn(row, name), schema),
+  read: (row, name) => parsedJson(longTextIn(row, name), schema),
 });
 
 export const longJsonOrNull = <Value>(schema: Form<Value>): Column<Value | null> => ({
@@ -214,7 +214,7 @@ export const longJsonOrNull = <Value>(schema: Form<Value>): Column<Value | null>
   write: (into, name, value) => long(into, name, value === null ? "" : JSON.stringify(value)),
   read(row, name) {
     const stored = longTextIn(row, name);
-    return stored === "" ? null : parsed(stored, schema);
+    return stored === "" ? null : parsedJson(stored, schema);
   },
 });
 
@@ -230,7 +230,7 @@ function requireFeatures(kind: string, row: Row): void {
   throw new NewerRow({ kind, rowKey, column: "needs", reason: "names what this build lacks" });
 }
 
-export function rowCodec<const Of extends Declared>(
+export function rowCodec<const Of extends DeclaredColumns>(
   kind: string,
   columns: Of,
 ): RowCodec<RowOf<Of>> {

@@ -15,7 +15,7 @@ export class StorageRefusal extends Error {
 }
 
 /** Status and code of a failed storage call. The SDK for queues has them in different places. */
-export interface Failure {
+export interface StorageFailure {
   readonly status: number | undefined;
   readonly code: string | undefined;
   /** Index of the write that made a transaction fail. The error's message begins with it ("3:The entity …"). */
@@ -27,7 +27,7 @@ function indexIn(error: object): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): StorageFailure {
   if (typeof error !== "object" || error === null) return { status: undefined, code: undefined };
   const { statusCode, code, details } = error as {
     statusCode?: unknown;
@@ -54,7 +54,7 @@ export function isMissingContainer(error: unknown): boolean {
 }
 
 /** Reports whether the service or the row's partition was overloaded, so that it may accept the same call later. */
-export function isBusy(error: unknown): boolean {
+export function isOverloaded(error: unknown): boolean {
   return failureOf(error).status === 503;
 }
 
@@ -73,7 +73,7 @@ export async function retryHarmless<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      const [triesMax, jitter] = isBusy(error) ? [TRIES_OF_BUSY, 0.5] : [TRIES, 1];
+      const [triesMax, jitter] = isOverloaded(error) ? [TRIES_OF_BUSY, 0.5] : [TRIES, 1];
       if (isDefinite(error) || tries >= triesMax) throw error;
       const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** tries);
       const waitMs = pauseMs * (1 - Math.random() * jitter);

@@ -1,6 +1,6 @@
 import { type IdKind, inverted, isId, timeOfId } from "../ids.ts";
 import type { Row } from "./row.ts";
-import { scan, type Scanned } from "./scan.ts";
+import { scan, type ScannedPage } from "./scan.ts";
 import { afterPrefix, type Table } from "./table.ts";
 
 /** Where a page of a list starts, and the maximum number of its items. */
@@ -26,7 +26,7 @@ export interface NewestFirst<Item> {
     partitionKey: string,
     position: ListPosition,
     fits?: (item: Item) => boolean,
-  ): Promise<Scanned<Item>>;
+  ): Promise<ScannedPage<Item>>;
 }
 
 /** Describes a kind of rows by its ids and the prefix of its keys. `toShown` decodes for lists that people read. */

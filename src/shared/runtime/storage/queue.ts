@@ -72,7 +72,7 @@ export class Queue implements MessageQueue, PoisonQueue {
       const asked = { numberOfMessages: RECEIVED_MAX, ...limits() };
       const { receivedMessageItems } = await client.receiveMessages(asked);
       return receivedMessageItems.map(({ messageId, popReceipt, messageText }) => ({
-        text: decoded(messageText),
+        text: decodedMessage(messageText),
         remove: async () => void (await client.deleteMessage(messageId, popReceipt, limits())),
       }));
     } catch (error) {
@@ -94,7 +94,7 @@ export class Queue implements MessageQueue, PoisonQueue {
 }
 
 /** Decodes a base64 message. Any other text is returned unchanged. */
-function decoded(text: string): string {
+function decodedMessage(text: string): string {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? bytes.toString() : text;
 }
@@ -106,7 +106,7 @@ interface HintFrame {
 }
 
 /** The fields of a hint without those that the queue adds. */
-type Fields<Hint> = Hint extends HintFrame ? Omit<Hint, keyof HintFrame> : never;
+type HintFields<Hint> = Hint extends HintFrame ? Omit<Hint, keyof HintFrame> : never;
 
 /** Makes the schema of one kind of hint from its own fields. */
 export const hintOf = <const Kind extends string, Own extends z.ZodRawShape>(
@@ -149,7 +149,7 @@ export class HintQueue<Hint extends HintFrame> {
   }
 
   /** Sends a hint with the current trace, visible after the delay. A hint with a delay gets a message of its own. */
-  async hint(fields: Fields<Hint>, delaySeconds = 0): Promise<void> {
+  async hint(fields: HintFields<Hint>, delaySeconds = 0): Promise<void> {
     const hint = withTrace(fields);
     if (delaySeconds > 0) return this.#queue.send(hint, delaySeconds);
     return this.#hints.add(hint, JSON.stringify(fields));

@@ -7,7 +7,7 @@ import type { Table } from "./table.ts";
 const SCAN_ROWS_MAX = 2_000;
 const PAGE_ROWS_MAX = 1_000;
 
-export interface Scanned<T> {
+export interface ScannedPage<T> {
   readonly items: readonly T[];
   /** Where to continue. It is undefined at the end of the range. */
   readonly next: string | undefined;
@@ -28,7 +28,7 @@ interface Scan<T> {
  * Reads a range in key order and picks items from it. The number of rows read is limited, so a listing with a narrow
  * filter may be short or empty without being at the end. Damaged rows are left out.
  */
-export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T>> {
+export async function scan<T>(table: Table, options: Scan<T>): Promise<ScannedPage<T>> {
   const { partitionKey, before, limit } = options;
   const items: T[] = [];
   let from = options.from;
@@ -49,7 +49,7 @@ export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T
   return { items, next: from };
 }
 
-interface Readable {
+interface RangeReader {
   find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined>;
   list(range: RowRange): Promise<readonly StoredRow[]>;
 }
@@ -62,7 +62,7 @@ const ROWS_OF_ONE = 2;
  * from the others takes one more.
  */
 export async function findAll(
-  table: Readable,
+  table: RangeReader,
   partitionKey: string,
   rowKeys: readonly string[],
 ): Promise<ReadonlyMap<string, StoredRow>> {

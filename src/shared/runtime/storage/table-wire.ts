@@ -67,7 +67,7 @@ interface WriteRequest {
 }
 
 /** Headers of a write. The parts of a transaction have the same ones. */
-const headersOf = ({ method, etag, body }: WriteRequest): Readonly<Record<string, string>> => ({
+const writeHeaders = ({ method, etag, body }: WriteRequest): Readonly<Record<string, string>> => ({
   ...HEADERS,
   ...(body === undefined ? {} : { "content-type": "application/json" }),
   ...(method === "POST" ? { prefer: "return-no-content" } : {}),
@@ -81,9 +81,9 @@ const linesOf = (headers: Readonly<Record<string, string>>) =>
 
 /** Computed once, because a transaction has up to a hundred writes. */
 const LINES = {
-  created: linesOf(headersOf({ method: "POST", path: "", body: "" })),
-  written: linesOf(headersOf({ method: "PUT", path: "", body: "" })),
-  deleted: linesOf(headersOf({ method: "DELETE", path: "" })),
+  created: linesOf(writeHeaders({ method: "POST", path: "", body: "" })),
+  written: linesOf(writeHeaders({ method: "PUT", path: "", body: "" })),
+  deleted: linesOf(writeHeaders({ method: "DELETE", path: "" })),
 };
 
 function headerLines({ method, etag, body }: WriteRequest): string {
@@ -93,7 +93,7 @@ function headerLines({ method, etag, body }: WriteRequest): string {
 }
 
 const keyText = (key: string) => encodeURIComponent(key.replaceAll("'", "''"));
-const placeOf = (table: string, partitionKey: string, rowKey: string) =>
+const rowPath = (table: string, partitionKey: string, rowKey: string) =>
   `/${table}(PartitionKey='${keyText(partitionKey)}',RowKey='${keyText(rowKey)}')`;
 
 type Entity = Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ const isColumn = (name: string) =>
   !NOT_COLUMNS.has(name) && !name.startsWith("odata.") && !name.includes("@");
 
 /** Converts a row of the service. Properties with a type of their own, such as a time, are left out: we write none. */
-function toStored(entity: Entity): StoredRow {
+function toStoredRow(entity: Entity): StoredRow {
   const row: Record<string, RowValue> & { rowKey: string } = { rowKey: String(entity["RowKey"]) };
   for (const name of Object.keys(entity)) {
     const value = entity[name];
@@ -125,7 +125,7 @@ const LINE_ENDS = /[\u2028\u2029]/g;
  * Formats a row as JSON in one line. U+2028 and U+2029 are escaped too, although JSON doesn't require it: the storage
  * emulator takes them for line ends, fails in the middle of the transaction, and then refuses every later one.
  */
-function bodyOf(partitionKey: string, { rowKey, ...columns }: Row): string {
+function rowBody(partitionKey: string, { rowKey, ...columns }: Row): string {
   const body = JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
   return body.replace(LINE_ENDS, escaped);
 }
@@ -139,14 +139,14 @@ const BEYOND_ASCII = /[\u0080-\uffff]/g;
  */
 const inAscii = (body: string) => body.replace(BEYOND_ASCII, escaped);
 
-function requestOf(table: string, partitionKey: string, write: SingleWrite): WriteRequest {
+function writeRequest(table: string, partitionKey: string, write: SingleWrite): WriteRequest {
   if (write.kind === "delete") {
     const etag = "etag" in write ? write.etag : "*";
-    return { method: "DELETE", path: placeOf(table, partitionKey, write.rowKey), etag };
+    return { method: "DELETE", path: rowPath(table, partitionKey, write.rowKey), etag };
   }
-  const body = bodyOf(partitionKey, write.row);
+  const body = rowBody(partitionKey, write.row);
   if (write.kind === "create") return { method: "POST", path: `/${table}`, body };
-  const path = placeOf(table, partitionKey, write.row.rowKey);
+  const path = rowPath(table, partitionKey, write.row.rowKey);
   switch (write.kind) {
     case "put":
       return { method: "PUT", path, body };
@@ -160,7 +160,7 @@ function requestOf(table: string, partitionKey: string, write: SingleWrite): Wri
 }
 
 /** Throws the error that the service's answer describes, in its JSON body or only in a header. */
-function refuse(status: number, body: string, code: string | undefined): never {
+function throwRefusal(status: number, body: string, code: string | undefined): never {
   let said: { readonly code?: string; readonly message?: { readonly value?: string } } = {};
   try {
     const parsed = JSON.parse(body) as { "odata.error"?: typeof said };
@@ -177,11 +177,11 @@ function refuse(status: number, body: string, code: string | undefined): never {
 function successOf(answer: PipelineResponse): PipelineResponse {
   const { status, bodyAsText, headers } = answer;
   if (status < 200 || status >= 300)
-    refuse(status, bodyAsText ?? "", headers.get("x-ms-error-code"));
+    throwRefusal(status, bodyAsText ?? "", headers.get("x-ms-error-code"));
   return answer;
 }
 
-const jsonOf = ({ bodyAsText }: PipelineResponse): unknown => JSON.parse(bodyAsText ?? "");
+const answerJson = ({ bodyAsText }: PipelineResponse): unknown => JSON.parse(bodyAsText ?? "");
 
 /** Returns the requests of a transaction in one body (OData batch with one change set). Header lines end with CRLF. */
 function batchBody(
@@ -206,7 +206,7 @@ function etagsOf(text: string, count: number): string[] {
     const status = Number(/HTTP\/1\.1 (\d{3})/.exec(part)?.[1]);
     if (!(status < 300)) {
       const body = part.slice(part.indexOf("{"), part.lastIndexOf("}") + 1);
-      refuse(status, body, undefined);
+      throwRefusal(status, body, undefined);
     }
     return /^ETag: (.+)$/im.exec(part)?.[1] ?? "";
   });
@@ -286,11 +286,11 @@ export class ServiceTable implements TableWire {
   }
 
   async find(partitionKey: string, rowKey: string, signal: AbortSignal) {
-    const path = placeOf(this.#client.tableName, partitionKey, rowKey);
+    const path = rowPath(this.#client.tableName, partitionKey, rowKey);
     const answer = await this.#ask({ method: "GET", path, headers: HEADERS }, signal);
     if (answer.status === 404) return undefined;
     // Safe: a successful read has this form.
-    return toStored(jsonOf(successOf(answer)) as Entity);
+    return toStoredRow(answerJson(successOf(answer)) as Entity);
   }
 
   async page({ filter, rows, after }: PageQuery, signal: AbortSignal): Promise<SelectedPage> {
@@ -298,20 +298,20 @@ export class ServiceTable implements TableWire {
     const from = after === undefined ? "" : continuationQuery(after);
     const path = `/${this.#client.tableName}()?$top=${rows}${fits}${from}`;
     const answer = await this.#send({ method: "GET", path, headers: HEADERS }, signal);
-    const { value } = jsonOf(answer) as { readonly value: readonly Entity[] };
+    const { value } = answerJson(answer) as { readonly value: readonly Entity[] };
     const found = value.map((entity) => ({
-      ...toStored(entity),
+      ...toStoredRow(entity),
       partitionKey: String(entity["PartitionKey"]),
     }));
     return { rows: found, next: continuationOf(answer) };
   }
 
   async write(partitionKey: string, write: SingleWrite, signal: AbortSignal): Promise<string> {
-    const request = requestOf(this.#client.tableName, partitionKey, write);
+    const request = writeRequest(this.#client.tableName, partitionKey, write);
     const { body } = request;
     const sent = {
       ...request,
-      headers: headersOf(request),
+      headers: writeHeaders(request),
       ...(body === undefined ? {} : { body: inAscii(body) }),
     };
     return (await this.#send(sent, signal)).headers.get("etag") ?? "";
@@ -323,7 +323,9 @@ export class ServiceTable implements TableWire {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
-    const requests = writes.map((write) => requestOf(this.#client.tableName, partitionKey, write));
+    const requests = writes.map((write) =>
+      writeRequest(this.#client.tableName, partitionKey, write),
+    );
     const headers = {
       accept: "application/json",
       dataserviceversion: "3.0",

@@ -1,5 +1,11 @@
 import { serviceUnavailable } from "../errors.ts";
-import { failureOf, isDefinite, isMissingContainer, isBusy, retryHarmless } from "./failure.ts";
+import {
+  failureOf,
+  isDefinite,
+  isMissingContainer,
+  isOverloaded,
+  retryHarmless,
+} from "./failure.ts";
 import { LOST, untilWon } from "../until-won.ts";
 import { applyChange } from "./apply-change.ts";
 import {
@@ -311,7 +317,7 @@ export class Table {
       const { status, failedWrite: at } = failureOf(error);
       if (status === 404 || status === 409 || status === 412) return { kind: "refused", at };
       if (isDefinite(error)) throw new InvalidTransaction(at, error);
-      return { kind: "in_doubt", cause: error, isBusy: isBusy(error) };
+      return { kind: "in_doubt", cause: error, isBusy: isOverloaded(error) };
     }
   }
 }

@@ -47,14 +47,14 @@ export const METRICS = {
   "queues.poisoned": { kind: "counter", labels: ["queue"] },
 } as const satisfies Readonly<Record<string, Counter | Histogram>>;
 
-type Table = typeof METRICS;
-export type MetricName = keyof Table;
+type MetricTable = typeof METRICS;
+export type MetricName = keyof MetricTable;
 export type CounterName = {
-  [Name in MetricName]: Table[Name]["kind"] extends "counter" ? Name : never;
+  [Name in MetricName]: MetricTable[Name]["kind"] extends "counter" ? Name : never;
 }[MetricName];
 export type HistogramName = Exclude<MetricName, CounterName>;
 export type LabelsOf<Name extends MetricName> = Readonly<
-  Record<Table[Name]["labels"][number], string>
+  Record<MetricTable[Name]["labels"][number], string>
 >;
 
 const FLUSH_MS = 60_000;
@@ -151,12 +151,12 @@ export class Metrics {
       this.#series.set(name, ofMetric);
     }
     const asGiven: Readonly<Record<string, string>> = labels;
-    const known = ofMetric.get(keyOf(asGiven));
+    const known = ofMetric.get(seriesKey(asGiven));
     if (known !== undefined) return known;
     const isFull = ofMetric.size >= SERIES_MAX;
     const kept = isFull ? onlyOther(asGiven) : asGiven;
-    const series = ofMetric.get(keyOf(kept)) ?? newSeries(name, kept);
-    ofMetric.set(keyOf(kept), series);
+    const series = ofMetric.get(seriesKey(kept)) ?? newSeries(name, kept);
+    ofMetric.set(seriesKey(kept), series);
     return series;
   }
 
@@ -172,7 +172,7 @@ function rounded(sum: number): number {
   return Math.round(sum * 1_000) / 1_000;
 }
 
-function keyOf(labels: Readonly<Record<string, string>>): string {
+function seriesKey(labels: Readonly<Record<string, string>>): string {
   return Object.values(labels).join("|");
 }
 

@@ -68,7 +68,7 @@ interface WorkContext {
   readonly invocation: { readonly host: Invocation | undefined; isOver: boolean };
 }
 
-interface Beginning {
+interface WorkStart {
   /** Headers and message fields as they were received. The first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;
@@ -81,7 +81,7 @@ interface Beginning {
 const contexts = new AsyncLocalStorage<WorkContext | undefined>();
 
 /** Runs a request, a message or a timer. Everything that it starts belongs to it, even if it runs later. */
-export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>): Promise<T> {
+export async function beginWork<T>(beginning: WorkStart, run: () => Promise<T>): Promise<T> {
   const { parents, requestId = null, isBackground = false, fields = {}, host } = beginning;
   const given = parents.map(parseTraceParent).find((parent) => parent !== undefined);
   const invocation = { host, isOver: false };
@@ -166,20 +166,20 @@ export function currentInvocation(): Invocation | undefined {
 const SHOWN = ["kind", "platformId", "profileId", "postId", "endpointId", "deliveryId"] as const;
 const ID_LENGTH_MAX = 64;
 
-function textIn(message: unknown, name: string): string | undefined {
+function messageText(message: unknown, name: string): string | undefined {
   if (typeof message !== "object" || message === null) return undefined;
   const value: unknown = Reflect.get(message, name);
   return typeof value === "string" ? value : undefined;
 }
 
 export function traceOfHint(message: unknown): string | undefined {
-  return textIn(message, "trace");
+  return messageText(message, "trace");
 }
 
 /** Reads the ids from a message of any form, so that a log search also finds messages that no worker could read. */
 export function hintFields(message: unknown): WorkFields {
   const found = SHOWN.flatMap((name) => {
-    const value = textIn(message, name);
+    const value = messageText(message, name);
     return value === undefined || value.length > ID_LENGTH_MAX ? [] : [[name, value] as const];
   });
   return Object.fromEntries(found);

@@ -4,7 +4,7 @@ import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
 import { disabledColumns, PLATFORM_ROW_KEY } from "../platform-row.ts";
@@ -129,7 +129,7 @@ export class ApplicationStore {
     platformId: string,
     after: string | undefined,
     limit: number,
-  ): Promise<Scanned<Application>> {
+  ): Promise<ScannedPage<Application>> {
     return applications.list(this.#core, platformId, { after, limit });
   }
 }

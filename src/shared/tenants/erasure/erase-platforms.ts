@@ -15,9 +15,9 @@ const PAGE_USERS = 100;
 const PROFILES_AT_ONCE = 50;
 const PAGE_KEYS = 80;
 
-type Page = Promise<RemovedPage>;
+type PageRemoval = Promise<RemovedPage>;
 
-async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: string): Page {
+async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: string): PageRemoval {
   const position = { after: undefined, limit: PAGE_KEYS };
   const { items } = await stores.keys.list(platformId, null, position);
   for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
@@ -33,7 +33,7 @@ const CLEARING_STEPS: readonly ((
   services: ErasureDeps,
   platformId: string,
   after: string | undefined,
-) => Page)[] = [
+) => PageRemoval)[] = [
   async ({ tenants }, id) => ({
     removed: (await tenants.stores.closings.unlist(id)) ? 1 : 0,
     next: undefined,
@@ -48,13 +48,13 @@ const CLEARING_STEPS: readonly ((
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */
-type Advance = (
+type AdvancePlatform = (
   services: ErasureDeps,
   erasure: Erasure,
   system: SystemScope,
 ) => Promise<Erasure | undefined>;
 
-const stop: Advance = async (services, erasure, { requestId, ip }) => {
+const stop: AdvancePlatform = async (services, erasure, { requestId, ip }) => {
   const now = services.clock.now();
   const stopping = {
     scope: { requestId, ip },
@@ -66,7 +66,7 @@ const stop: Advance = async (services, erasure, { requestId, ip }) => {
 };
 
 /** Waits until the platform can no longer be opened again, and announces that a day before. */
-const wait: Advance = async ({ tenants, clock }, erasure) => {
+const wait: AdvancePlatform = async ({ tenants, clock }, erasure) => {
   const { id: platformId } = erasure;
   const { platforms, closings } = tenants.stores;
   const platform = await platforms.find(platformId);
@@ -100,7 +100,7 @@ async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<E
 }
 
 /** Frees the e-mails, then starts erasing some profiles, and further ones once these are gone. */
-const empty: Advance = async (services, erasure) => {
+const empty: AdvancePlatform = async (services, erasure) => {
   if (erasure.cursor !== AT_PROFILES) return await freeEmails(services, erasure);
   const { id: platformId, requestedBy } = erasure;
   const { profiles } = services.tenants.stores;
@@ -113,7 +113,7 @@ const empty: Advance = async (services, erasure) => {
   return { ...erasure, stage: "clearing", step: 0, cursor: "", foundInRound: 0 };
 };
 
-const clear: Advance = async (services, erasure) => {
+const clearPlatform: AdvancePlatform = async (services, erasure) => {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing a platform has no step ${erasure.step}`);
   const after = erasure.cursor === "" ? undefined : erasure.cursor;
@@ -121,17 +121,17 @@ const clear: Advance = async (services, erasure) => {
   return afterPage(erasure, found, CLEARING_STEPS.length, services.clock.now());
 };
 
-const remove: Advance = async ({ tenants }, erasure) => {
+const removePlatformRows: AdvancePlatform = async ({ tenants }, erasure) => {
   const removed = await tenants.stores.closings.removeRows(erasure.id);
   return removed === 0 ? undefined : { ...erasure, removed: erasure.removed + removed };
 };
 
-const STAGES: Readonly<Record<string, Advance>> = {
+const STAGES: Readonly<Record<string, AdvancePlatform>> = {
   stopping: stop,
   waiting: wait,
   emptying: empty,
-  clearing: clear,
-  removing: remove,
+  clearing: clearPlatform,
+  removing: removePlatformRows,
 };
 
 /** Erases a closed platform after a week. */

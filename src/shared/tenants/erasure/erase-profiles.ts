@@ -41,13 +41,13 @@ const CLEARING_STEPS: readonly Clear[] = [
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the profile is left. */
-type Advance = (
+type AdvanceProfile = (
   services: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ) => Promise<Erasure | undefined>;
 
-const orUndefined = (cursor: string) => (cursor === "" ? undefined : cursor);
+const cursorOrUndefined = (cursor: string) => (cursor === "" ? undefined : cursor);
 
 async function close(
   services: ErasureDeps,
@@ -60,20 +60,20 @@ async function close(
       return aMinuteLater(erasure, services.clock.now());
     await endConnections(services.connections, scope);
   }
-  const page = await closePosts(services.publishing, scope, orUndefined(erasure.cursor));
+  const page = await closePosts(services.publishing, scope, cursorOrUndefined(erasure.cursor));
   const open = erasure.foundInRound + page.open;
   if (page.next !== undefined) return { ...erasure, cursor: page.next, foundInRound: open };
   return { ...afterClosing(erasure, open, services.clock.now()), foundInRound: 0 };
 }
 
-async function clear(services: ErasureDeps, scope: ProfileScope, erasure: Erasure) {
+async function clearProfile(services: ErasureDeps, scope: ProfileScope, erasure: Erasure) {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing has no step ${erasure.step}`);
-  const page = await step(services, scope, orUndefined(erasure.cursor));
+  const page = await step(services, scope, cursorOrUndefined(erasure.cursor));
   return afterPage(erasure, page, CLEARING_STEPS.length, services.clock.now());
 }
 
-async function remove(
+async function removeProfileRows(
   services: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
@@ -86,10 +86,10 @@ async function remove(
   return undefined;
 }
 
-const STAGES: Readonly<Record<string, Advance>> = {
+const STAGES: Readonly<Record<string, AdvanceProfile>> = {
   closing: close,
-  clearing: clear,
-  removing: remove,
+  clearing: clearProfile,
+  removing: removeProfileRows,
 };
 
 /** Erases a profile that was closed for good. */

@@ -29,7 +29,7 @@ export interface StoredErasure {
   readonly etag: string;
 }
 
-function toRow({ requestedBy, ...erasure }: Erasure): Row {
+function erasureToRow({ requestedBy, ...erasure }: Erasure): Row {
   const { kind: actorKind, id: actorId } = requestedBy;
   return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.id };
 }
@@ -49,7 +49,7 @@ export class ErasureStore {
 
   /** Stores an erasure and replaces one that was not decided. A run that drops the old one loses the race. */
   async open(erasure: Erasure): Promise<void> {
-    await this.#table.put(PARTITION, toRow(erasure));
+    await this.#table.put(PARTITION, erasureToRow(erasure));
   }
 
   async hasDue(now: Date): Promise<boolean> {
@@ -79,7 +79,7 @@ export class ErasureStore {
 
   /** Replaces an erasure. Returns undefined when another run did so first. */
   async save(erasure: Erasure, etag: string): Promise<StoredErasure | undefined> {
-    const written = await this.#table.mergeIfUnchanged(PARTITION, toRow(erasure), etag);
+    const written = await this.#table.mergeIfUnchanged(PARTITION, erasureToRow(erasure), etag);
     return written === undefined ? undefined : { erasure, etag: written };
   }
 

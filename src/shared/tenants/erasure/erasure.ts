@@ -50,7 +50,7 @@ export interface Erasure {
 }
 
 /** What is erased, and who asked for it. */
-export type Owned = Pick<Erasure, "id" | "platformId" | "applicationId" | "requestedBy">;
+export type ErasureOwner = Pick<Erasure, "id" | "platformId" | "applicationId" | "requestedBy">;
 
 /** Longer than any function runs, so that everything that began before the profile was closed has ended. */
 export const QUIET_MS = 10 * 60 * 1000;
@@ -59,7 +59,7 @@ export const CLOSING_CHECK_MS = 60 * 1000;
 
 /** Makes a new erasure, which is due immediately. */
 export function newErasure(
-  { id, platformId, applicationId, requestedBy }: Owned,
+  { id, platformId, applicationId, requestedBy }: ErasureOwner,
   now: Date,
   stage: ErasureStage = "closing",
 ): Erasure {

@@ -4,7 +4,7 @@ import { invariant, notFound } from "../../runtime/errors.ts";
 import type { ErasureDeps } from "./deps.ts";
 import type { Profile, ProfileView } from "../profiles/profile.ts";
 import { viewProfile } from "../profiles/read-profiles.ts";
-import { newErasure, type Owned } from "./erasure.ts";
+import { newErasure, type ErasureOwner } from "./erasure.ts";
 
 /** The title of a profile that is being erased, until its row is removed. */
 const TITLE = "Erased";
@@ -36,7 +36,7 @@ async function closeProfile(
 /** Begins to erase a profile. Returns the profile afterwards, or undefined when it doesn't exist. May be repeated. */
 export async function beginErasure(
   services: ErasureDeps,
-  owned: Owned,
+  owned: ErasureOwner,
 ): Promise<Profile | undefined> {
   // First, so that a crash leaves no closed profile without an erasure. It erases nothing until the profile is closed.
   await services.erasures.open(newErasure(owned, services.clock.now()));

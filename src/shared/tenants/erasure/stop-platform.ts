@@ -14,14 +14,14 @@ const REQUEST_MS_MAX = 20_000;
 const CALLER: SystemCaller = { kind: "system", worker: "close-platform" };
 
 /** Where stopping a platform continues, stored as JSON, or "" at its beginning. */
-interface Position {
+interface StopPosition {
   readonly keys?: string;
   /** Where the lists of profiles and of the first profile's posts continue. */
   readonly profiles?: string;
   readonly posts?: string;
 }
 
-export interface Stopped {
+export interface StopResult {
   /** The number of posts that have not ended, or were canceled just now. */
   readonly open: number;
   /** The number of profiles whose connections wait for running calls to the networks. */
@@ -36,18 +36,18 @@ interface Stopping {
   readonly isOverdue: boolean;
 }
 
-const positionOf = (cursor: string): Position =>
+const positionOf = (cursor: string): StopPosition =>
   // Safe: only the code below makes these.
-  cursor === "" ? { keys: "" } : (JSON.parse(cursor) as Position);
-const cursorOf = (position: Position) => JSON.stringify(position);
-const orUndefined = (text: string | undefined) => (text === "" ? undefined : text);
+  cursor === "" ? { keys: "" } : (JSON.parse(cursor) as StopPosition);
+const cursorOf = (position: StopPosition) => JSON.stringify(position);
+const textOrUndefined = (text: string | undefined) => (text === "" ? undefined : text);
 
 async function revokeKeys(
   keys: TenantStores["keys"],
   platformId: string,
   after: string,
-): Promise<Stopped> {
-  const position = { after: orUndefined(after), limit: PAGE_KEYS };
+): Promise<StopResult> {
+  const position = { after: textOrUndefined(after), limit: PAGE_KEYS };
   const { items, next } = await keys.list(platformId, null, position);
   for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
     await keys.revokeAll(own);
@@ -60,7 +60,7 @@ async function stopProfile(
   { scope, platformId, isOverdue }: Stopping,
   { id: profileId, applicationId }: Profile,
   posts: string | undefined,
-): Promise<Stopped> {
+): Promise<StopResult> {
   const { publishing, connections } = services;
   const own: ProfileScope = { ...scope, caller: CALLER, platformId, applicationId, profileId };
   const { open, next } = await closePosts(publishing, own, posts);
@@ -78,12 +78,12 @@ export async function stopPage(
   services: ErasureDeps,
   stopping: Stopping,
   cursor: string,
-): Promise<Stopped> {
+): Promise<StopResult> {
   const { platformId } = stopping;
   const { keys, profiles = "", posts } = positionOf(cursor);
   const { stores } = services.tenants;
   if (keys !== undefined) return await revokeKeys(stores.keys, platformId, keys);
-  const position = { after: orUndefined(profiles), limit: 1 };
+  const position = { after: textOrUndefined(profiles), limit: 1 };
   const filter = { applicationId: null };
   const { items, next } = await stores.profiles.list(platformId, filter, position);
   const [profile] = items;
@@ -109,7 +109,7 @@ export async function stopWhole(
   const stopping = { scope: { requestId, ip }, platformId, isOverdue: false };
   let waiting = 0;
   for (let cursor: string | undefined = ""; cursor !== undefined;) {
-    const page: Stopped = await stopPage(services, stopping, cursor);
+    const page: StopResult = await stopPage(services, stopping, cursor);
     waiting += page.waiting;
     cursor = page.next;
     if (waiting > 0 || (cursor !== undefined && performance.now() > endsAt))

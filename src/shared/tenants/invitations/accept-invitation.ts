@@ -5,14 +5,14 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { findLink, invalidLink, isOlderThanStatus, type LinkDeps } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
-import { usedLink, type LinkForm } from "../links/used-link.ts";
+import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import type { Platform } from "../platform.ts";
 import { hashAndClaim } from "../staff/manage-users.ts";
 import { roleNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import { openSession } from "../staff/sign-in.ts";
 import { withNetwork } from "../staff/store-log-in.ts";
 import { newUser, type SignedIn, type User } from "../staff/user.ts";
-import { statusOf, type Invitation } from "./invitation.ts";
+import { invitationStatusOf, type Invitation } from "./invitation.ts";
 import { stateOfInvitation } from "./manage-invitations.ts";
 import type { AcceptInvitation } from "./schema.ts";
 
@@ -39,7 +39,7 @@ export async function followInvitation(
   ]);
   if (invitation === undefined || platform === undefined) throw invalidLink();
   const inviter = await stores.users.find(platformId, invitation.invitedBy);
-  if (statusOf(invitation, inviter, clock.now()) !== "open") throw invalidLink();
+  if (invitationStatusOf(invitation, inviter, clock.now()) !== "open") throw invalidLink();
   if (!isOf(stateOfInvitation(invitation))) throw invalidLink();
   if (platform.status === "closed")
     throw new AppError("platform_closed", "The platform is closed.");
@@ -54,10 +54,10 @@ export async function followInvitation(
  * the invitation has. So a use after a crash continues the first one, and of concurrent uses only one stores the user.
  * @throws AppError as `followInvitation`; `validation_failed`, `service_unavailable`, `conflict`: the link stays valid
  */
-export async function join(
+export async function joinPlatform(
   services: TenantsDeps,
   scope: RequestScope,
-  { token, password, form }: AcceptInvitation & { readonly form?: LinkForm },
+  { token, password, form }: AcceptInvitation & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const { invitation, platform } = await followInvitation(services, token);
   const { userId: id, platformId, email, role, locale } = invitation;
@@ -102,6 +102,6 @@ export async function acceptInvitation(
   scope: RequestScope,
   input: AcceptInvitation,
 ): Promise<SignedIn> {
-  const { platform, user } = await join(services, scope, input);
+  const { platform, user } = await joinPlatform(services, scope, input);
   return await openSession(services.secrets, platform, user);
 }

@@ -6,7 +6,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import { integer, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { newestFirst, type ListPosition } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { PLATFORM_ROW_KEY, platformRow, userCountWrite } from "../platform-row.ts";
 import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
@@ -82,7 +82,7 @@ export class InvitationStore {
     platformId: string,
     position: ListPosition,
     fits: (invitation: Invitation) => boolean,
-  ): Promise<Scanned<Invitation>> {
+  ): Promise<ScannedPage<Invitation>> {
     return invitations.list(this.#core, platformId, position, fits);
   }
 

@@ -46,7 +46,7 @@ export const isStoodFor = (
 ) => inviter?.role === "owner" && inviter.passwordVersion === passwordVersion;
 
 /** Returns the status of an invitation. If its user, `inviter`, no longer backs it, it is withdrawn. */
-export function statusOf(
+export function invitationStatusOf(
   invitation: Invitation,
   inviter: User | undefined,
   now: Date,
@@ -63,7 +63,7 @@ export function viewInvitation(
   now: Date,
 ): InvitationView {
   const { id, email, role, createdAt, expiresAt, acceptedAt } = invitation;
-  const status = statusOf(invitation, inviter, now);
+  const status = invitationStatusOf(invitation, inviter, now);
   const invitedBy = inviter === undefined ? null : { id: inviter.id, email: inviter.email };
   return { id, email, role, status, invitedBy, createdAt, expiresAt, acceptedAt };
 }

@@ -11,7 +11,12 @@ import type { TenantsDeps } from "../deps.ts";
 import { addLink } from "../links/links.ts";
 import { getOwnUser } from "../staff/own-account.ts";
 import { isEmailOf, type User } from "../staff/user.ts";
-import { statusOf, viewInvitation, type Invitation, type InvitationView } from "./invitation.ts";
+import {
+  invitationStatusOf,
+  viewInvitation,
+  type Invitation,
+  type InvitationView,
+} from "./invitation.ts";
 import type { LatestInvitation } from "./invitation-store.ts";
 import type { Invite, ListInvitations } from "./schema.ts";
 
@@ -38,7 +43,7 @@ async function refuseColleague(
 }
 
 /** Counts an invitation of the platform, and its mail. @throws AppError `rate_limited` */
-async function admitInvitation(
+async function admitInvitationMail(
   { config, limits, mail }: Pick<TenantsDeps, "config" | "limits" | "mail">,
   { platformId }: SessionScope,
   email: string,
@@ -49,22 +54,22 @@ async function admitInvitation(
 }
 
 /** Returns the open invitation of an address. */
-async function findOpen(
+async function findOpenInvitation(
   { stores, clock }: Pick<TenantsDeps, "clock" | "stores">,
   { invitation }: LatestInvitation,
 ): Promise<Invitation | undefined> {
   if (invitation === undefined) return undefined;
   const inviter = await stores.users.find(invitation.platformId, invitation.invitedBy);
-  return statusOf(invitation, inviter, clock.now()) === "open" ? invitation : undefined;
+  return invitationStatusOf(invitation, inviter, clock.now()) === "open" ? invitation : undefined;
 }
 
 /** The answer of `invite`. `url` is the link, unless it was mailed. */
-interface Invited {
+interface InviteAnswer {
   readonly isNew: boolean;
   readonly invitation: InvitationView & { readonly url?: string };
 }
 
-interface Asked extends Pick<Invitation, "email" | "role" | "locale"> {
+interface InvitationOrder extends Pick<Invitation, "email" | "role" | "locale"> {
   readonly inviter: User;
   readonly platformName: string;
 }
@@ -73,13 +78,16 @@ interface Asked extends Pick<Invitation, "email" | "role" | "locale"> {
  * Makes the invitation, or a new link for the open one, and mails it. The link is stored first. It becomes valid with
  * the transaction that stores its mark, which also ends the previous link.
  */
-async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typeof LOST> {
+async function issue(
+  services: TenantsDeps,
+  asked: InvitationOrder,
+): Promise<InviteAnswer | typeof LOST> {
   const { stores, clock, mail } = services;
   const { email, role, locale, inviter, platformName } = asked;
   const { platformId } = inviter;
   const now = clock.now();
   const latest = await stores.invitations.findLatest(platformId, email);
-  const open = await findOpen(services, latest);
+  const open = await findOpenInvitation(services, latest);
   const fresh: Omit<Invitation, "expiresAt"> = {
     id: newId("invitation", now),
     platformId,
@@ -121,13 +129,13 @@ export async function invite(
   services: TenantsDeps,
   scope: SessionScope,
   { email, role, locale = "en" }: Invite,
-): Promise<Invited> {
+): Promise<InviteAnswer> {
   await refuseColleague(services.stores, scope, email);
   const [inviter, platform] = await Promise.all([
     getOwnUser(services.stores.users, scope),
     services.stores.platforms.find(scope.platformId),
   ]);
-  await admitInvitation(services, scope, email);
+  await admitInvitationMail(services, scope, email);
   const platformName = platform?.name ?? "";
   const asked = { email, role, locale, inviter, platformName };
   const invited = await untilWon(() => issue(services, asked));

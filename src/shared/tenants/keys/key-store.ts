@@ -11,7 +11,7 @@ import { RecentMap } from "../../runtime/recent-map.ts";
 import type { Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { ListPosition } from "../../runtime/storage/newest-first.ts";
-import { findAll, type Scanned } from "../../runtime/storage/scan.ts";
+import { findAll, type ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
   hashColumns,
@@ -280,7 +280,7 @@ export class KeyStore {
     platformId: string,
     applicationId: string | null,
     position: ListPosition,
-  ): Promise<Scanned<ApiKey>> {
+  ): Promise<ScannedPage<ApiKey>> {
     const fits = (one: ApiKey) => applicationId === null || one.applicationId === applicationId;
     const { items, next } = await keyRows.list(this.#core, platformId, position, fits);
     const used = await Promise.all(

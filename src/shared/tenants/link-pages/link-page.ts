@@ -15,7 +15,7 @@ import { html, type Markup } from "../../runtime/markup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { followInvitation, join } from "../invitations/accept-invitation.ts";
+import { followInvitation, joinPlatform } from "../invitations/accept-invitation.ts";
 import { AcceptInvitationBody } from "../invitations/schema.ts";
 import { followLink, type LinkDeps } from "../links/links.ts";
 import { confirmReset } from "../staff/reset-password.ts";
@@ -26,7 +26,7 @@ import {
   type LinkPage,
   VerifyBody,
 } from "../links/schema.ts";
-import { findPastUse, type LinkForm } from "../links/used-link.ts";
+import { findPastUse, type OneTimeLinkForm } from "../links/used-link.ts";
 import { deviceCookie } from "../staff/device-cookie.ts";
 import { issueDevice, type User } from "../staff/user.ts";
 import { verifyEmail } from "../staff/verify-email.ts";
@@ -46,7 +46,7 @@ export interface LinkVisit {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-export interface Page {
+export interface RenderedPage {
   readonly status: number;
   readonly title: string;
   readonly body: Markup;
@@ -56,14 +56,14 @@ export interface Page {
 const isLinkPage = (text: string): text is LinkPage => LINK_PAGES.some((page) => page === text);
 
 /** Answers with a page in the style of the hosted page: no script, its own style, and no image. */
-export function answerWith(config: Config, locale: Locale, page: Page): BrowserAnswer {
+export function answerWith(config: Config, locale: Locale, page: RenderedPage): BrowserAnswer {
   const { name, supportUrl } = config.service;
   const branding = supportUrl === undefined ? { name } : { name, supportUrl };
   const { status, ...parts } = page;
   return pageAnswer(status, (nonce) => layout({ ...parts, language: locale, branding, nonce }));
 }
 
-export const problemPage = (status: number, title: string, text: string): Page => ({
+export const problemPage = (status: number, title: string, text: string): RenderedPage => ({
   status,
   title,
   hasProblem: true,
@@ -73,7 +73,7 @@ export const problemPage = (status: number, title: string, text: string): Page =
   </div>`,
 });
 
-export function donePage(title: string, text: string): Page {
+export function donePage(title: string, text: string): RenderedPage {
   const body = html`<div class="card">
     <p class="seal">${CHECK}</p>
     <h1>${title}</h1>
@@ -83,16 +83,16 @@ export function donePage(title: string, text: string): Page {
 }
 
 /** Values for the texts of a page. `email` is the address that the person signs in with once the link was used. */
-interface Named extends Readonly<Record<string, string>> {
+interface PageValues extends Readonly<Record<string, string>> {
   readonly email: string;
 }
 
 /** Finds what a link leads to, without using it up. Returns the names for the page's texts. @throws AppError */
-async function follow(
+async function followOneTimeLink(
   services: LinkDeps,
   { token = "" }: LinkVisit["fields"],
   { kind, locale }: { readonly kind: LinkPage; readonly locale: Locale },
-): Promise<Named> {
+): Promise<PageValues> {
   if (kind !== "invitation") {
     const { user, link } = await followLink(services, KINDS_OF_PAGE[kind], token);
     // A mistyped new address may be a stranger's, who must not learn the present one.
@@ -107,11 +107,11 @@ async function follow(
 interface FormParts {
   readonly kind: LinkPage;
   readonly words: PageWords;
-  readonly named: Named;
+  readonly named: PageValues;
   readonly problem: string | null;
 }
 
-function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Page {
+function formPage(visit: LinkVisit, { kind, words, named, problem }: FormParts): RenderedPage {
   const { title, intro, label, hint, button } = words.kinds[kind];
   const described = [problem === null ? "" : "problem", hint === "" ? "" : "hint"].join(" ").trim();
   const isNew = kind === "reset" || kind === "invitation";
@@ -155,7 +155,7 @@ function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Pag
   };
 }
 
-function done(kind: LinkPage, words: PageWords): Page {
+function done(kind: LinkPage, words: PageWords): RenderedPage {
   const { doneTitle, done: text } = words.kinds[kind];
   return donePage(doneTitle, text);
 }
@@ -167,7 +167,7 @@ function typedProblem(words: PageWords, { code }: AppError): string | undefined 
 }
 
 /** Returns the page for a refused step, when the form is of no use any more. */
-function refused(kind: LinkPage, words: PageWords, { code }: AppError): Page {
+function refusedPage(kind: LinkPage, words: PageWords, { code }: AppError): RenderedPage {
   switch (code) {
     case "invalid_link":
       return problemPage(400, words.invalidTitle, words.invalid);
@@ -201,7 +201,7 @@ const deviceHeaders = async (
 async function use(
   services: TenantsDeps,
   visit: LinkVisit,
-  { kind, form }: { readonly kind: LinkPage; readonly form: LinkForm | undefined },
+  { kind, form }: { readonly kind: LinkPage; readonly form: OneTimeLinkForm | undefined },
 ): Promise<AnswerHeaders> {
   const { scope, fields } = visit;
   const { token = "", password = "" } = fields;
@@ -212,7 +212,7 @@ async function use(
   };
   if (kind === "invitation") {
     const body = checked(AcceptInvitationBody().safeParse({ token, password }));
-    const { user } = await join(services, scope, { ...body, ...formed });
+    const { user } = await joinPlatform(services, scope, { ...body, ...formed });
     return await deviceHeaders(services, user);
   }
   if (kind === "reset") {
@@ -232,8 +232,8 @@ async function use(
 async function past(
   services: TenantsDeps,
   visit: LinkVisit,
-  { kind, words }: Step,
-): Promise<{ readonly page: Page; readonly headers: AnswerHeaders } | undefined> {
+  { kind, words }: LinkPageStep,
+): Promise<{ readonly page: RenderedPage; readonly headers: AnswerHeaders } | undefined> {
   const { token = "", password } = visit.fields;
   const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
   const pastUse = await findPastUse(services, kind, { token, browserId });
@@ -255,14 +255,14 @@ async function past(
   return { page: problemPage(400, words.acceptedTitle, words.accepted), headers: [] };
 }
 
-interface Step {
+interface LinkPageStep {
   readonly kind: LinkPage;
   readonly locale: Locale;
   readonly words: PageWords;
 }
 
 /** Says when a later try may succeed. */
-function withWait(
+function answerWithWait(
   answer: BrowserAnswer,
   { retryAfterSeconds = 1 }: Pick<AppError, "retryAfterSeconds">,
 ): BrowserAnswer {
@@ -270,15 +270,17 @@ function withWait(
   return { ...answer, headers: [...answer.headers, ["retry-after", String(retryAfterSeconds)]] };
 }
 
-async function pageOf(
+async function linkPageOf(
   config: Config,
   visit: LinkVisit,
-  step: (of: Step) => Promise<Page | { readonly page: Page; readonly headers: AnswerHeaders }>,
+  step: (
+    of: LinkPageStep,
+  ) => Promise<RenderedPage | { readonly page: RenderedPage; readonly headers: AnswerHeaders }>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
   const words = PAGE_WORDS[locale];
   const { kind } = visit;
-  const answer = (page: Page) => answerWith(config, locale, page);
+  const answer = (page: RenderedPage) => answerWith(config, locale, page);
   if (!isLinkPage(kind)) return answer(problemPage(400, words.invalidTitle, words.invalid));
   try {
     const stepped = await step({ kind, locale, words });
@@ -287,7 +289,7 @@ async function pageOf(
     return { ...made, headers: [...made.headers, ...stepped.headers] };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { ...withWait(answer(refused(kind, words, error)), error), refusal: error };
+    return { ...answerWithWait(answer(refusedPage(kind, words, error)), error), refusal: error };
   }
 }
 
@@ -301,10 +303,10 @@ const isInvalidLink = (error: unknown) =>
 export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   const { config } = services;
   const { token = "" } = visit.fields;
-  return pageOf(config, visit, async (of) => {
+  return linkPageOf(config, visit, async (of) => {
     try {
-      const named = await follow(services, visit.fields, of);
-      const page = form(visit, { ...of, named, problem: null });
+      const named = await followOneTimeLink(services, visit.fields, of);
+      const page = formPage(visit, { ...of, named, problem: null });
       const known = readBrowserId(config, { cookie: visit.headers.get("cookie") });
       return { page, headers: known === undefined ? [browserCookie(config, randomToken())] : [] };
     } catch (error) {
@@ -318,7 +320,7 @@ export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<Brows
 
 /** Uses a link with the form of its page. A repeat by the same browser within ten minutes is answered as done. */
 export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services.config, visit, async (of) => {
+  return linkPageOf(services.config, visit, async (of) => {
     const { kind, words } = of;
     const { token = "" } = visit.fields;
     const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
@@ -330,7 +332,11 @@ export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<Browse
       if (answer !== undefined) return answer;
       const problem = error instanceof AppError ? typedProblem(of.words, error) : undefined;
       if (problem === undefined) throw error;
-      return form(visit, { ...of, named: await follow(services, visit.fields, of), problem });
+      return formPage(visit, {
+        ...of,
+        named: await followOneTimeLink(services, visit.fields, of),
+        problem,
+      });
     }
   });
 }
@@ -350,5 +356,5 @@ export function refuseLink(
       : status >= 500
         ? problemPage(status, words.failedTitle, words.failed)
         : problemPage(status, words.invalidTitle, words.invalid);
-  return withWait(answerWith(config, locale, page), error);
+  return answerWithWait(answerWith(config, locale, page), error);
 }

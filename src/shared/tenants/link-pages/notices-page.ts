@@ -6,7 +6,7 @@ import { chooseLocale } from "../../runtime/locale.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followOffLink, switchOffByLink } from "../platforms/notice-settings.ts";
-import { answerWith, donePage, PAGE_WORDS, problemPage, type Page } from "./link-page.ts";
+import { answerWith, donePage, PAGE_WORDS, problemPage, type RenderedPage } from "./link-page.ts";
 import type { PageWords } from "./words/en.ts";
 
 /** A browser's or a mail program's request with the link that switches a notice off. */
@@ -16,10 +16,10 @@ interface OffVisit {
   readonly token: string;
 }
 
-async function pageOf(
+async function noticesPageOf(
   config: Config,
   { headers }: OffVisit,
-  step: (words: PageWords) => Promise<Page>,
+  step: (words: PageWords) => Promise<RenderedPage>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(headers.get("accept-language"));
   const words = PAGE_WORDS[locale];
@@ -37,7 +37,7 @@ async function pageOf(
 
 /** Shows the page that switches a notice off. Changes nothing, because mail scanners follow links. */
 export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return pageOf(services.config, visit, async ({ notices }) => {
+  return noticesPageOf(services.config, visit, async ({ notices }) => {
     const { notice } = await followOffLink(services, visit.token);
     const body = html`<div class="card">
       <h1>${notices.title}</h1>
@@ -53,7 +53,7 @@ export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise
 
 /** Switches a notice off, by the page's form or by the button of a mail program (RFC 8058). */
 export function switchOffByPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return pageOf(services.config, visit, async ({ notices }) => {
+  return noticesPageOf(services.config, visit, async ({ notices }) => {
     await switchOffByLink(services, visit.scope, visit.token);
     return donePage(notices.doneTitle, notices.done);
   });

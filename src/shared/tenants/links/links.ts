@@ -40,7 +40,7 @@ interface LinkTarget {
   readonly state: string;
 }
 
-const stateOf = ({ passwordVersion, email }: LinkOwner) => `${passwordVersion}|${email}`;
+const ownerState = ({ passwordVersion, email }: LinkOwner) => `${passwordVersion}|${email}`;
 
 const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
   verify: "verify",
@@ -64,7 +64,7 @@ export function makeLink(
   effect?: LinkEffect,
 ): Promise<MadeLink> {
   const { id, platformId } = user;
-  return addLink(services, kind, { id, platformId, state: stateOf(user) }, effect);
+  return addLink(services, kind, { id, platformId, state: ownerState(user) }, effect);
 }
 
 interface MadeLink {
@@ -138,6 +138,6 @@ export async function followLink(
     stores.platforms.find(link.platformId),
   ]);
   if (user === undefined || platform?.status !== "active") throw invalidLink();
-  if (isOlderThanStatus(link, platform) || !isOf(stateOf(user))) throw invalidLink();
+  if (isOlderThanStatus(link, platform) || !isOf(ownerState(user))) throw invalidLink();
   return { link, user, platform };
 }

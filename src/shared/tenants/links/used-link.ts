@@ -8,7 +8,7 @@ import { KINDS_OF_PAGE, type LinkPage, type UsedLink } from "./schema.ts";
 const REPEAT_MS_MAX = 10 * 60_000;
 
 /** The form of a link's page, and the browser that showed it. Absent for a use by the API. */
-export interface LinkForm {
+export interface OneTimeLinkForm {
   readonly token: string;
   readonly browserId: string;
 }
@@ -16,7 +16,7 @@ export interface LinkForm {
 /** Returns what is stored of a link's use in the transaction that uses it up. */
 export function usedLink(
   { clock }: Pick<TenantsDeps, "clock">,
-  form: LinkForm | undefined,
+  form: OneTimeLinkForm | undefined,
 ): { readonly usedLink?: UsedLink } {
   if (form === undefined) return {};
   const [tokenHash, browserHash] = [sha256Hex(form.token), sha256Hex(form.browserId)];

@@ -5,7 +5,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
 import type { Sessions } from "../../callers/tokens.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Check, Readiness } from "./readiness.ts";
+import type { ReadinessCheck, Readiness } from "./readiness.ts";
 
 const CHECK_TIMEOUT_MS = 3_000;
 
@@ -48,7 +48,7 @@ export const readinessExample = (): ShapeOf<typeof readiness> => ({
   mail: "ok",
 });
 
-async function timed(work: () => Promise<unknown>): Promise<Check> {
+async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
   const startedAt = performance.now();
   // The answer says which part failed, but doesn't tell an anonymous caller why.
   const failed = () => "failed" as const;

@@ -10,7 +10,7 @@ import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { OperatedStatus, Platform, PlatformAccess } from "../platform.ts";
 import type { User } from "../staff/user.ts";
@@ -19,7 +19,7 @@ import {
   parseDisabled,
   PLATFORM_ROW_KEY,
   platformRow,
-  statusOf,
+  platformStatusOf,
   userCountWrite,
 } from "../platform-row.ts";
 
@@ -36,7 +36,7 @@ const isOfEmptyPlatform = (rowKey: string) =>
 
 export function toPlatform(id: string, row: Row): Platform {
   const { name, createdAt, updatedAt } = platformRow.decode(row);
-  return { id, name, status: statusOf(row), createdAt, updatedAt };
+  return { id, name, status: platformStatusOf(row), createdAt, updatedAt };
 }
 
 /** Stores the platforms, the paying customers. Each has a partition of its own in the table `core`. */
@@ -61,7 +61,10 @@ export class PlatformStore {
     const stored = await this.#core.find(platformId, PLATFORM_ROW_KEY);
     if (stored === undefined) return undefined;
     const { disabled } = platformRow.decode(stored.row);
-    return { status: statusOf(stored.row), disabledApplicationIds: parseDisabled(disabled) };
+    return {
+      status: platformStatusOf(stored.row),
+      disabledApplicationIds: parseDisabled(disabled),
+    };
   }
 
   /**
@@ -172,13 +175,13 @@ export class PlatformStore {
   }
 
   /** Lists platforms, newest first, without damaged ones. `after` is where the last page ended. */
-  async list(after: string | undefined, limit: number): Promise<Scanned<Platform>> {
+  async list(after: string | undefined, limit: number): Promise<ScannedPage<Platform>> {
     const { items, next } = await this.#listIndex(after, limit);
     const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
     return { items: platforms.filter((platform) => platform !== undefined), next };
   }
 
-  #listIndex(after: string | undefined, limit: number): Promise<Scanned<string>> {
+  #listIndex(after: string | undefined, limit: number): Promise<ScannedPage<string>> {
     return scan(this.#core, {
       partitionKey: INDEX,
       from: after ?? "0",

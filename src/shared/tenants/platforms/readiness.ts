@@ -1,4 +1,4 @@
-export interface Check {
+export interface ReadinessCheck {
   readonly status: "ok" | "failed";
   readonly durationMs: number;
 }
@@ -7,5 +7,9 @@ export interface Readiness {
   readonly status: "ready";
   /** Absent where the relay sends no mail. A mail server that fails delays mails, and no request. */
   readonly mail?: "ok" | "failing" | undefined;
-  readonly checks: { readonly tables: Check; readonly queues: Check; readonly config: Check };
+  readonly checks: {
+    readonly tables: ReadinessCheck;
+    readonly queues: ReadinessCheck;
+    readonly config: ReadinessCheck;
+  };
 }

@@ -12,10 +12,10 @@ import { longJson, metadataForm, rowCodec, text, textOrNull } from "../../runtim
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
-  fitsFilter,
+  fitsProfileFilter,
   PROFILE_STATUSES,
   type Profile,
   type ProfileFilter,
@@ -48,18 +48,18 @@ const externalKey = (applicationId: string, externalId: string) =>
 const claimKeys = ({ applicationId, externalId }: Profile) =>
   externalId === null ? [] : [externalKey(applicationId, externalId)];
 
-function toRow(profile: Profile): Row {
+function profileToRow(profile: Profile): Row {
   return { ...profileRow.encode(profile), rowKey: profileKey(profile.id) };
 }
 
 /** Treats an unknown status as `disabled`, so that nothing is published. */
-function statusOf(status: string): ProfileStatus {
+function profileStatusOf(status: string): ProfileStatus {
   return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
 }
 
 function toProfile(row: Row): Profile {
   const profile = profileRow.decode(row);
-  return { ...profile, id: profiles.idOf(row), status: statusOf(profile.status) };
+  return { ...profile, id: profiles.idOf(row), status: profileStatusOf(profile.status) };
 }
 
 function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
@@ -131,7 +131,7 @@ export class ProfileStore {
         const taken = takenBy(profile, row);
         if (taken !== undefined) return { answer: taken };
         const writes: RowWrite[] = [
-          { kind: "create", row: toRow(profile) },
+          { kind: "create", row: profileToRow(profile) },
           countWrite(applicationId, row(counts), "profiles", 1),
           ...claimWrites(undefined, profile),
         ];
@@ -180,7 +180,7 @@ export class ProfileStore {
           const taken = takenBy(after, row);
           if (taken !== undefined) return { answer: taken };
           const writes: RowWrite[] = [
-            { kind: "merge", row: toRow(after), etag: stored.etag },
+            { kind: "merge", row: profileToRow(after), etag: stored.etag },
             ...claimWrites(before, after),
           ];
           const isStillActive = before.status === "active" && after.status === "active";
@@ -212,8 +212,8 @@ export class ProfileStore {
     platformId: string,
     filter: ProfileFilter,
     position: ListPosition,
-  ): Promise<Scanned<Profile>> {
-    return profiles.list(this.#core, platformId, position, (one) => fitsFilter(one, filter));
+  ): Promise<ScannedPage<Profile>> {
+    return profiles.list(this.#core, platformId, position, (one) => fitsProfileFilter(one, filter));
   }
 
   /** Works like `list`, for the given profiles only. It reads no others. */
@@ -222,7 +222,7 @@ export class ProfileStore {
     profileIds: readonly string[],
     filter: ProfileFilter,
     { after, limit }: ListPosition,
-  ): Promise<Scanned<Profile>> {
+  ): Promise<ScannedPage<Profile>> {
     const byRowKey = new Map(
       profileIds.filter((id) => isId("profile", id)).map((id) => [profileKey(id), id]),
     );
@@ -236,7 +236,7 @@ export class ProfileStore {
         batch.map(([, id]) => undefinedIfDamaged(this.find(platformId, id))),
       );
       for (const profile of found) {
-        if (profile === undefined || !fitsFilter(profile, filter)) continue;
+        if (profile === undefined || !fitsProfileFilter(profile, filter)) continue;
         if (items.length === limit) return { items, next: profileKey(profile.id) };
         items.push(profile);
       }

@@ -21,7 +21,7 @@ export interface ProfileFilter {
   readonly status?: ProfileStatus | undefined;
 }
 
-export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
+export function fitsProfileFilter(profile: Profile, filter: ProfileFilter): boolean {
   const { applicationId, externalId, status } = filter;
   return (
     (applicationId === null || profile.applicationId === applicationId) &&

@@ -4,7 +4,7 @@ import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
-import { usedLink, type LinkForm } from "../links/used-link.ts";
+import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import { claimEmail } from "./manage-users.ts";
 import { confirmIdentity, getOwnUser } from "./own-account.ts";
 import { proveIdentity } from "./prove-identity.ts";
@@ -55,7 +55,7 @@ export async function finishEmailChange(
   services: TenantsDeps,
   scope: RequestScope,
   user: User,
-  { newEmail, form }: { readonly newEmail: string; readonly form: LinkForm | undefined },
+  { newEmail, form }: { readonly newEmail: string; readonly form: OneTimeLinkForm | undefined },
 ): Promise<void> {
   const { id: userId, platformId, email } = user;
   await claimEmail(services, newEmail, { platformId, userId });

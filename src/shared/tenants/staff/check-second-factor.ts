@@ -6,39 +6,39 @@ import {
   hashRecoveryCode,
   newRecoveryCodes,
   parseRecoveryCode,
-  type Proof,
+  type CodeProof,
   type SecondFactor,
   clockOffset,
   matchingStep,
   plainCode,
 } from "./second-factor.ts";
 
-interface Owner {
+interface SecretOwner {
   readonly id: string;
   readonly platformId: string;
 }
 
 /** Returns the context that a sealed secret is bound to, so that it doesn't open for another user. */
-const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
+const totpBinding = ({ id, platformId }: SecretOwner) => `totp|${platformId}|${id}`;
 
-export function sealSecret(config: Config, owner: Owner, secret: Uint8Array): string {
+export function sealSecret(config: Config, owner: SecretOwner, secret: Uint8Array): string {
   const text = Buffer.from(secret).toString("base64");
-  return seal(text, bindingOf(owner), config.identity.dataKeys);
+  return seal(text, totpBinding(owner), config.identity.dataKeys);
 }
 
 /** Encrypts a stored TOTP secret with the first data key. Undefined when it already is. */
-function resealSecret(config: Config, owner: Owner, sealed: string): string | undefined {
-  return reseal(sealed, bindingOf(owner), config.identity.dataKeys);
+function resealSecret(config: Config, owner: SecretOwner, sealed: string): string | undefined {
+  return reseal(sealed, totpBinding(owner), config.identity.dataKeys);
 }
 
-function unsealSecret(config: Config, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
-  const text = unseal(sealedSecret, bindingOf(owner), config.identity.dataKeys);
+function unsealSecret(config: Config, owner: SecretOwner, { sealedSecret }: SecondFactor): Buffer {
+  const text = unseal(sealedSecret, totpBinding(owner), config.identity.dataKeys);
   invariant(text !== undefined, "a TOTP secret does not open: its data key is gone");
   return Buffer.from(text, "base64");
 }
 
 /** Makes recovery codes to show once, and the hashes to store. */
-export function makeRecoveryCodes(config: Config, owner: Owner) {
+export function makeRecoveryCodes(config: Config, owner: SecretOwner) {
   const codes = newRecoveryCodes();
   const { keyPepper } = config.identity;
   const hashes = codes.map((code) =>
@@ -52,9 +52,9 @@ export type CodeDeps = Pick<TenantsDeps, "config" | "clock">;
 /** Checks a code of the app. Undefined when it is wrong now, or was accepted before. */
 export function checkTotpCode(
   services: CodeDeps,
-  owner: Owner & { readonly secondFactor: SecondFactor },
+  owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
-): Proof | undefined {
+): CodeProof | undefined {
   const { secondFactor } = owner;
   const secret = unsealSecret(services.config, owner, secondFactor);
   const { lastStep } = secondFactor;
@@ -71,7 +71,7 @@ export function checkTotpCode(
  */
 export function clockOffsetOf(
   services: CodeDeps,
-  owner: Owner & { readonly secondFactor: SecondFactor },
+  owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
 ): number | undefined {
   const secret = unsealSecret(services.config, owner, owner.secondFactor);
@@ -80,9 +80,9 @@ export function clockOffsetOf(
 
 function checkRecoveryCode(
   config: Config,
-  owner: Owner & { readonly secondFactor: SecondFactor },
+  owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
-): Proof | undefined {
+): CodeProof | undefined {
   const code = parseRecoveryCode(text);
   if (code === undefined) return undefined;
   const { keyPepper, previousKeyPepper } = config.identity;
@@ -98,9 +98,9 @@ function checkRecoveryCode(
 /** Checks a code of the app, or a recovery code. Undefined when it is wrong or used up. */
 export function checkCode(
   services: CodeDeps,
-  owner: Owner & { readonly secondFactor: SecondFactor },
+  owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
-): Proof | undefined {
+): CodeProof | undefined {
   return checkTotpCode(services, owner, text) ?? checkRecoveryCode(services.config, owner, text);
 }
 

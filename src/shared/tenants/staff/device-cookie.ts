@@ -7,7 +7,8 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 const HASH_DIGITS = 16;
 
 /** Names the cookie of an account, so that a browser keeps one for each account that it is used for. */
-const nameOf = (email: string) => `device-${sha256Hex(comparedEmail(email)).slice(0, HASH_DIGITS)}`;
+const deviceCookieName = (email: string) =>
+  `device-${sha256Hex(comparedEmail(email)).slice(0, HASH_DIGITS)}`;
 
 /**
  * Returns the header that keeps a device token in the browser. The pages of one-time links have no script that could
@@ -16,7 +17,7 @@ const nameOf = (email: string) => `device-${sha256Hex(comparedEmail(email)).slic
 export const deviceCookie = ({ publicBaseUrl }: Config, email: string, deviceToken: string) =>
   ownCookie(
     publicBaseUrl,
-    nameOf(email),
+    deviceCookieName(email),
     deviceToken,
     `SameSite=Strict; Max-Age=${DEVICE_SECONDS}`,
   );
@@ -34,5 +35,5 @@ export function deviceTokenOf(
   { deviceToken = "", cookie = null }: DeviceProof,
 ): string | undefined {
   if (deviceToken !== "") return deviceToken;
-  return cookieOf(cookie, ownCookieName(publicBaseUrl, nameOf(email)));
+  return cookieOf(cookie, ownCookieName(publicBaseUrl, deviceCookieName(email)));
 }

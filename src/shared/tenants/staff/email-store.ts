@@ -33,7 +33,7 @@ export interface EmailClaim extends EmailOwner {
   readonly etag: string;
 }
 
-const partitionOf = (email: string) => sha256Hex(comparedEmail(email));
+const emailPartition = (email: string) => sha256Hex(comparedEmail(email));
 
 const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
   ...emailRow.encode({ platformId, userId, claimedAt: at }),
@@ -49,7 +49,7 @@ export class EmailStore {
   }
 
   async find(email: string): Promise<EmailClaim | undefined> {
-    const stored = await this.#emails.find(partitionOf(email), ROW_KEY);
+    const stored = await this.#emails.find(emailPartition(email), ROW_KEY);
     if (stored === undefined) return undefined;
     return { ...emailRow.decode(stored.row), etag: stored.etag };
   }
@@ -58,7 +58,7 @@ export class EmailStore {
   async claim(email: string, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     try {
-      return (await this.#emails.insertIfAbsent(partitionOf(email), row)) !== undefined;
+      return (await this.#emails.insertIfAbsent(emailPartition(email), row)) !== undefined;
     } catch (error) {
       // The answer was lost. The user's id is new, so only this call can have made a claim with it.
       if ((await this.find(email))?.userId === owner.userId) return true;
@@ -69,7 +69,7 @@ export class EmailStore {
   /** Replaces a claim unless it has changed since it was read. Returns whether it did. */
   async takeOver(email: string, from: EmailClaim, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
-    const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
+    const etag = await this.#emails.replaceIfUnchanged(emailPartition(email), row, from.etag);
     return etag !== undefined;
   }
 
@@ -106,6 +106,6 @@ export class EmailStore {
   async release(email: string, userId: string): Promise<void> {
     const claim = await this.find(email);
     if (claim?.userId !== userId) return;
-    await this.#emails.delete(partitionOf(email), ROW_KEY, claim.etag);
+    await this.#emails.delete(emailPartition(email), ROW_KEY, claim.etag);
   }
 }

@@ -130,7 +130,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "rate_limited",
   "invitation_required",
 ]);
-const isRefusal = ({ code }: AppError) => REFUSALS.has(code);
+const isUserRefusal = ({ code }: AppError) => REFUSALS.has(code);
 
 const invitationRequired = () =>
   new AppError(
@@ -177,7 +177,7 @@ export async function createUser(
     services.audit.record(scope, { action, target: { type: "user", id } });
     return viewUser(user);
   } catch (error) {
-    if (error instanceof AppError && isRefusal(error))
+    if (error instanceof AppError && isUserRefusal(error))
       services.audit.record(scope, { action, outcome: "denied" });
     throw error;
   }
@@ -260,7 +260,7 @@ export async function updateUser(
   const { platformId } = scope;
   const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
   if (user === undefined) throw notFound();
-  refuseIssues(isOwn ? [] : foreignIssues(change));
+  refuseIssues(isOwn ? [] : localeIssues(change));
   // Taking a role away is never refused. It can't be repeated without giving it again.
   if (change.role === "owner" && user.role !== "owner")
     await admitOwnersNotice(services, platformId);
@@ -281,7 +281,7 @@ export async function updateUser(
 }
 
 /** Returns the issues of a change to another user. */
-const foreignIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] =>
+const localeIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] =>
   locale === undefined
     ? []
     : [

@@ -41,12 +41,12 @@ export interface Passwords {
 }
 
 /** Parses `<pepper id>:<bcrypt hash>`. The id only identifies the pepper, and reveals nothing about it. */
-function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
+function parseHash(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
   const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
   return { pepperId, bcrypt };
 }
 
-const idOf = (pepper: Uint8Array) =>
+const pepperIdOf = (pepper: Uint8Array) =>
   hmacSha256(pepper, "pepper id").toString("hex").slice(0, PEPPER_ID_LENGTH);
 
 const derived = (pepper: string) => deriveKey(pepper, "password hashes");
@@ -66,9 +66,9 @@ export function createPasswords(
 ): Passwords {
   const { bcryptCost } = config;
   const keyPepper = derived(config.keyPepper);
-  const currentId = idOf(keyPepper);
+  const currentId = pepperIdOf(keyPepper);
   const given = [config.keyPepper, config.previousKeyPepper].filter((one) => one !== undefined);
-  const peppers = new Map(given.map(derived).map((pepper) => [idOf(pepper), pepper]));
+  const peppers = new Map(given.map(derived).map((pepper) => [pepperIdOf(pepper), pepper]));
   const prehash = (password: string, pepper: Uint8Array) =>
     hmacSha256(pepper, `password|${composed(password)}`).toString("base64");
   const stored = (answer: HashingAnswer) => {
@@ -95,7 +95,7 @@ export function createPasswords(
       return "weakness" in answer ? answer : { hash: stored(answer) };
     },
     async matches(password, passwordHash) {
-      const { pepperId, bcrypt } = parse(passwordHash ?? "");
+      const { pepperId, bcrypt } = parseHash(passwordHash ?? "");
       const pepper = peppers.get(pepperId);
       const text = prehash(password, pepper ?? keyPepper);
       const hash = pepper === undefined ? nobody : bcrypt;
@@ -109,11 +109,11 @@ export function createPasswords(
   return {
     inTurn: (asker, work) => costlyWork.run(asker, () => work(hashing)),
     needsNewHash(passwordHash) {
-      const { pepperId, bcrypt } = parse(passwordHash);
+      const { pepperId, bcrypt } = parseHash(passwordHash);
       return pepperId !== currentId || getRounds(bcrypt) !== bcryptCost;
     },
     missingPepper(passwordHash) {
-      const { pepperId } = parse(passwordHash);
+      const { pepperId } = parseHash(passwordHash);
       if (peppers.has(pepperId)) return undefined;
       const expected = "a hash made with KEY_PEPPER or KEY_PEPPER_PREVIOUS";
       return { check: "pepper", expected, found: pepperId };

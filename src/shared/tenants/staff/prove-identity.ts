@@ -3,13 +3,13 @@ import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Passwords } from "./password.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { spend, type Proof } from "./second-factor.ts";
+import { spend, type CodeProof } from "./second-factor.ts";
 import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
 /** Uses up a code. Returns false when another request has used it. */
-async function useUp(users: UserStore, user: User, proof: Proof): Promise<boolean> {
+async function useUp(users: UserStore, user: User, proof: CodeProof): Promise<boolean> {
   const updated = await users.update(user, ({ secondFactor }) => {
     const left = secondFactor === null ? undefined : spend(secondFactor, proof);
     return left && { secondFactor: left };
@@ -24,7 +24,7 @@ async function useUp(users: UserStore, user: User, proof: Proof): Promise<boolea
 export async function requirePassword(
   passwords: Passwords,
   attempt: LoginAttempt,
-  { user, password }: Pick<Sent, "user" | "password">,
+  { user, password }: Pick<SubmittedProof, "user" | "password">,
 ): Promise<void> {
   const isRight = await passwords.inTurn(knownUser(user.platformId, user.id), (hashing) =>
     hashing.matches(password, user.passwordHash),
@@ -32,7 +32,7 @@ export async function requirePassword(
   if (!isRight) throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
 }
 
-interface Sent {
+interface SubmittedProof {
   readonly user: User;
   readonly password: string;
   readonly totpCode?: string | undefined;
@@ -45,7 +45,7 @@ interface Sent {
 export async function proveIdentity(
   services: TenantsDeps,
   attempt: LoginAttempt,
-  { user, password, totpCode }: Sent,
+  { user, password, totpCode }: SubmittedProof,
 ): Promise<void> {
   await requirePassword(services.secrets.passwords, attempt, { user, password });
   const step = await checkSecondStep(services, attempt, { user, totpCode });

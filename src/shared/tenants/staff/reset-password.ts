@@ -10,7 +10,7 @@ import { updateWithNotice } from "./update-with-notice.ts";
 import { isDeviceOf, isEmailOf, issueDevice, withPassword } from "./user.ts";
 import { recordUser } from "../links/record-user.ts";
 import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.ts";
-import { usedLink, type LinkForm } from "../links/used-link.ts";
+import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
 /** Finds the user of an e-mail. Asks storage for the same where there is none. */
@@ -62,7 +62,7 @@ export async function askForReset(
 export async function confirmReset(
   services: TenantsDeps,
   scope: RequestScope,
-  { token, newPassword, form }: ConfirmReset & { readonly form?: LinkForm },
+  { token, newPassword, form }: ConfirmReset & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly deviceToken: string; readonly email: string }> {
   const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
   // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.

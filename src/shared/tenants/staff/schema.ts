@@ -304,7 +304,7 @@ export const foundUserExample = (): ShapeOf<typeof foundUser> => ({
   platformId: exampleId("platform"),
 });
 
-export const sessionExample = (): ShapeOf<typeof signedIn> => ({
+export const signInExample = (): ShapeOf<typeof signedIn> => ({
   platform: platformExample,
   user: userExample(),
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InNlc3Npb24rand0In0.eyJzdWIiOiJ1c3IifQ.signature",
@@ -326,7 +326,7 @@ export const logInExample = (): LogIn => ({
 });
 
 export const confirmedSessionExample = (): ShapeOf<typeof confirmedSession> => ({
-  token: sessionExample().token,
+  token: signInExample().token,
   expiresIn: 41_400,
   expiresAt: "2026-03-04T22:00:00.000Z",
   confirmedUntil: "2026-03-04T10:40:00.000Z",

@@ -15,12 +15,12 @@ export interface SecondFactor {
 }
 
 /** A correct code that is not used up. */
-export type Proof =
+export type CodeProof =
   | { readonly kind: "totp_code"; readonly step: number }
   | { readonly kind: "recovery_code"; readonly hash: string };
 
 /** Returns the second factor with the code used up, or undefined when it already was. */
-export function spend(factor: SecondFactor, proof: Proof): SecondFactor | undefined {
+export function spend(factor: SecondFactor, proof: CodeProof): SecondFactor | undefined {
   if (proof.kind === "totp_code")
     return proof.step > factor.lastStep ? { ...factor, lastStep: proof.step } : undefined;
   const recoveryHashes = factor.recoveryHashes.filter((hash) => hash !== proof.hash);

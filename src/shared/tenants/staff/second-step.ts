@@ -1,10 +1,10 @@
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { checkCode, type CodeDeps } from "./check-second-factor.ts";
-import type { Proof } from "./second-factor.ts";
+import type { CodeProof } from "./second-factor.ts";
 import { hasTotp, type User } from "./user.ts";
 
 /** The result of the second step, after the right password. */
-export type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
+export type SecondStep = CodeProof | { readonly kind: "not_needed" | "missing" | "wrong" };
 
 /** Checks the code in the request, if the user has a second factor. @throws AppError `rate_limited` */
 export async function checkSecondStep(
@@ -19,5 +19,5 @@ export async function checkSecondStep(
   return checkCode(services, user, code) ?? { kind: "wrong" };
 }
 
-export const isProof = (step: SecondStep): step is Proof =>
+export const isProof = (step: SecondStep): step is CodeProof =>
   step.kind === "totp_code" || step.kind === "recovery_code";

@@ -6,14 +6,14 @@ import { erasedAt } from "../platform.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
-type Reader = Pick<User, "id" | "email" | "locale">;
+type NoticeReader = Pick<User, "id" | "email" | "locale">;
 
 /** A notice, and who gets it in addition to the owners. */
 interface OwnersNotice {
   readonly kind: MailKind;
   /** Values for a reader of this language. */
   readonly values: (locale: Locale) => Readonly<Record<string, string>>;
-  readonly also?: Reader | undefined;
+  readonly also?: NoticeReader | undefined;
 }
 
 /** Returns the user as a reader of notices about their account, if the e-mail is verified. */

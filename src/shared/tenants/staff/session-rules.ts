@@ -7,14 +7,14 @@ import type { TenantsDeps } from "../deps.ts";
 
 const isOwner = ({ role }: SessionCaller) => role === "owner";
 
-function refused(audit: Audit, scope: SessionScope, error: AppError): AppError {
+function auditedDenial(audit: Audit, scope: SessionScope, error: AppError): AppError {
   audit.record(scope, { action: `access.${error.code}`, outcome: "denied" });
   return error;
 }
 
 /** Refuses what only an owner may do, if that depends on the request. @throws AppError `owner_required` */
 export function requireOwner(audit: Audit, scope: SessionScope): void {
-  if (!isOwner(scope.caller)) throw refused(audit, scope, ownerRequired());
+  if (!isOwner(scope.caller)) throw auditedDenial(audit, scope, ownerRequired());
 }
 
 /** Refuses what needs a fresh confirmation, if that depends on the request. @throws AppError `confirmation_required` */
@@ -23,5 +23,5 @@ export function requireConfirmed(
   scope: SessionScope,
 ): void {
   if (!isConfirmed(scope.caller, services.clock.now()))
-    throw refused(services.audit, scope, confirmationRequired());
+    throw auditedDenial(services.audit, scope, confirmationRequired());
 }

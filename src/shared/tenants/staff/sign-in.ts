@@ -94,7 +94,7 @@ async function findUser(
 
 type Device = Awaited<ReturnType<TenantSecrets["devices"]["read"]>>;
 
-interface Begun {
+interface AdmittedLogIn {
   readonly attempt: LoginAttempt;
   readonly user: User | undefined;
   /** Whether the user has signed in from the device before. */
@@ -107,7 +107,7 @@ async function beginAttempt(
   { ip }: RequestScope,
   email: string,
   device: Device | undefined,
-): Promise<Begun> {
+): Promise<AdmittedLogIn> {
   if (device === undefined) {
     const attempt = await services.limits.beginLoginAttempt({ email, ip });
     return { attempt, user: await findUser(services, email), isOwnDevice: false };
@@ -119,7 +119,7 @@ async function beginAttempt(
   return { attempt, user, isOwnDevice };
 }
 
-interface CheckedPassword extends Begun {
+interface CheckedPassword extends AdmittedLogIn {
   readonly isRight: boolean;
   /** A new hash of the right password, when the stored one is outdated. */
   readonly newHash: string | undefined;
@@ -130,7 +130,7 @@ interface CheckedPassword extends Begun {
  * unknown one wait alike.
  * @throws AppError `rate_limited`; `service_unavailable` when too many wait
  */
-async function checkPassword(
+async function checkLogInPassword(
   services: TenantsDeps,
   scope: RequestScope,
   { email, password, ...proof }: LogIn & DeviceProof,
@@ -150,7 +150,7 @@ async function checkPassword(
   });
 }
 
-interface Proved {
+interface ProvenIdentity {
   readonly at: string;
   readonly step: SecondStep;
   /** A new hash of the same password, when the stored one is outdated. */
@@ -158,7 +158,7 @@ interface Proved {
 }
 
 /** Returns the changes of a log-in to the stored user, or undefined when the code was used up meanwhile. */
-function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
+function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
   const left = isProof(step) && secondFactor !== null ? spend(secondFactor, step) : secondFactor;
@@ -182,7 +182,7 @@ export async function logIn(
   scope: RequestScope,
   input: LogIn & DeviceProof,
 ): Promise<SignedIn> {
-  const checked = await checkPassword(services, scope, input);
+  const checked = await checkLogInPassword(services, scope, input);
   const { attempt, user, isOwnDevice, isRight, newHash } = checked;
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
@@ -217,7 +217,7 @@ export async function logIn(
     record("denied");
     throw new AppError("platform_closed", "The platform is closed.");
   }
-  const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
+  const proved: ProvenIdentity = { at: services.clock.now().toISOString(), step, newHash };
   const change = (present: User) => afterLogin(present, user, proved);
   const recorded = await storeLogIn(services, scope, { user, isOwnDevice, change });
   if (recorded === undefined) {
@@ -255,7 +255,7 @@ function recordLogin(
 const ENDED_SESSIONS_MAX = 200;
 
 /** Ends this session alone, or every session when the list of ended ones is full. */
-function endOne(
+function endOwnSession(
   { endedSessions, sessionVersion }: User,
   { sessionId, expiresAt }: SessionCaller,
   now: Date,
@@ -281,7 +281,7 @@ export async function logOut(
     if (!isSessionLive(present, { version, sessionId })) return undefined;
     return everywhere
       ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
-      : endOne(present, scope.caller, services.clock.now());
+      : endOwnSession(present, scope.caller, services.clock.now());
   });
   if (updated === undefined) throw sessionExpired();
   services.audit.record(scope, {

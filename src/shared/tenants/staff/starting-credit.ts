@@ -19,7 +19,7 @@ const hashOf = (email: string, pepper: string) =>
   hmacSha256(deriveKey(pepper, "starting credits"), mailboxOf(email)).toString("hex");
 
 /** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
-async function claim(
+async function claimCredit(
   services: Pick<TenantsDeps, "config" | "clock" | "stores">,
   platformId: string,
   email: string,
@@ -48,7 +48,7 @@ async function creditStart(
   requestId: string,
 ): Promise<void> {
   const tokens = services.config.identity.signupCreditTokens;
-  if (tokens === 0 || !(await claim(services, platformId, email))) return;
+  if (tokens === 0 || !(await claimCredit(services, platformId, email))) return;
   await services.ledger.creditWallet(platformId, {
     operationId: creditId(referenceOf(platformId)),
     tokens,

@@ -20,25 +20,25 @@ interface LogInFrom {
 }
 
 /** Names a network for one user. The address itself is not stored. */
-const networkOf = ({ userId, ip }: LogInFrom) =>
+const networkHash = ({ userId, ip }: LogInFrom) =>
   sha256Hex(`${userId}|${addressNetwork(ip)}`).slice(0, HASH_DIGITS);
 
-function isKnown({ networks }: SignIns, from: LogInFrom): boolean {
-  const hash = networkOf(from);
+function isKnownNetwork({ networks }: SignIns, from: LogInFrom): boolean {
+  const hash = networkHash(from);
   const since = from.now.getTime() - KNOWN_MS;
   return networks.some((one) => one.hash === hash && Date.parse(one.at) > since);
 }
 
 /** Adds the network of a log-in to those that the user signs in from. */
 export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
-  const hash = networkOf(from);
+  const hash = networkHash(from);
   const others = signIns.networks.filter((one) => one.hash !== hash);
   const networks = [...others, { hash, at: from.now.toISOString() }].slice(-NETWORKS_MAX);
   return { ...signIns, networks };
 }
 
 /** A log-in with proof of identity. */
-interface Proved {
+interface ProvenLogIn {
   readonly user: User;
   /** Whether it came from a device that the user has signed in from before. */
   readonly isOwnDevice: boolean;
@@ -52,12 +52,12 @@ interface Proved {
 export async function storeLogIn(
   services: Pick<TenantsDeps, "clock" | "stores" | "mail">,
   { ip }: RequestScope,
-  { user, isOwnDevice, change }: Proved,
+  { user, isOwnDevice, change }: ProvenLogIn,
 ): Promise<User | undefined> {
   const { mail, clock, stores } = services;
   const now = clock.now();
   const from = { userId: user.id, ip, now };
-  const isOwn = (present: User) => isOwnDevice || isKnown(present.signIns, from);
+  const isOwn = (present: User) => isOwnDevice || isKnownNetwork(present.signIns, from);
   const mayTell = ({ emailVerified, signIns }: User) =>
     emailVerified && !isToldToday(signIns.toldAt, now);
   const stored = (present: User): UserChange | undefined => {

@@ -17,7 +17,7 @@ import {
 } from "../../runtime/storage/codec.ts";
 import type { Columns, Row } from "../../runtime/storage/row.ts";
 import { newestFirst } from "../../runtime/storage/newest-first.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { isLastOwner, ownerCountWrite, PLATFORM_ROW_KEY, userCountWrite } from "../platform-row.ts";
 import type { SecondFactor } from "./second-factor.ts";
@@ -161,7 +161,7 @@ export class UserStore {
   }
 
   /** Lists users, newest first, without damaged ones. `after` is where the last page ended. */
-  list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
+  list(platformId: string, after: string | undefined, limit: number): Promise<ScannedPage<User>> {
     return users.list(this.#core, platformId, { after, limit });
   }
 

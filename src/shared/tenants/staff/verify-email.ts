@@ -9,7 +9,7 @@ import { isSessionLive, type User } from "./user.ts";
 import { followLink, invalidLink } from "../links/links.ts";
 import { finishEmailChange } from "./change-email.ts";
 import { recordUser } from "../links/record-user.ts";
-import type { LinkForm } from "../links/used-link.ts";
+import type { OneTimeLinkForm } from "../links/used-link.ts";
 import type { Verify } from "../links/schema.ts";
 
 async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): Promise<boolean> {
@@ -25,7 +25,7 @@ async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): P
 }
 
 /** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
-async function checkPassword(
+async function checkLinkPassword(
   services: Pick<TenantsDeps, "limits" | "secrets">,
   { ip }: RequestScope,
   user: User,
@@ -49,12 +49,12 @@ export async function verifyEmail(
     password,
     headers,
     form,
-  }: Verify & { readonly headers: Headers; readonly form?: LinkForm },
+  }: Verify & { readonly headers: Headers; readonly form?: OneTimeLinkForm },
 ): Promise<void> {
   const { user, link } = await followLink(services, ["verify", "email"], token);
   if (!(await hasSessionOf(services.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
-    await checkPassword(services, scope, user, password);
+    await checkLinkPassword(services, scope, user, password);
   }
   const { kind, newEmail } = link;
   if (kind === "email") return await finishEmailChange(services, scope, user, { newEmail, form });

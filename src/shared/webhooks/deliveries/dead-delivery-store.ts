@@ -1,8 +1,8 @@
 import { inverted } from "../../runtime/ids.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { refOf, type Delivery, type DeliveryRef } from "./delivery.ts";
+import { deliveryRefOf, type Delivery, type DeliveryRef } from "./delivery.ts";
 
 const PARTITION = "dead";
 
@@ -39,7 +39,7 @@ export class DeadDeliveryStore {
 
   /** Adds a delivery before it is marked as dead. An entry that a crash leaves behind is skipped and removed. */
   async add(delivery: Delivery, diedAt: string): Promise<void> {
-    const ref = refOf(delivery);
+    const ref = deliveryRefOf(delivery);
     const columns = deadDeliveryRow.encode({ platformId: delivery.platformId, ...ref, diedAt });
     await this.#table.put(PARTITION, { ...columns, rowKey: rowKey({ diedAt, ref }) });
   }
@@ -68,7 +68,7 @@ export class DeadDeliveryStore {
   list(
     filter: DeadFilter,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<DeadDelivery>> {
+  ): Promise<ScannedPage<DeadDelivery>> {
     return scan(this.#table, {
       partitionKey: PARTITION,
       from: after ?? "0",

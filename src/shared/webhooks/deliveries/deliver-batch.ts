@@ -7,8 +7,8 @@ import type { Event } from "../../events/events.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 import type { Drain, Item } from "./drain.ts";
 import { prolongForCall } from "./endpoint-lease.ts";
-import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
-import { attemptsMax, claim, endAsDead, recordAttempt } from "./record-attempt.ts";
+import { pendingWrite, scheduled, type PendingDelivery } from "./pending-store.ts";
+import { attemptsMax, claimAttempt, endAsDead, recordAttempt } from "./record-attempt.ts";
 import { sendDelivery } from "./send-delivery.ts";
 
 /** Concurrent calls to an endpoint. */
@@ -19,18 +19,21 @@ const OPENED_MS = 1_000;
 const DAMAGED_MS = 60 * 60_000;
 
 /** Deliveries that are handled together, with what they need. */
-interface Batch {
+interface DeliveryBatch {
   readonly drain: Drain;
   readonly events: ReadonlyMap<string, Event>;
   /** Whether new deliveries among them probe an endpoint whose circuit was open when they were chosen. */
   readonly isProbing: boolean;
   /** Deliveries that no later drain has to handle. */
-  readonly handled: Set<Pending>;
+  readonly handled: Set<PendingDelivery>;
   /** Outcomes that are being written. */
   readonly recording: Promise<void>[];
 }
 
-async function putOff({ writer, services, postponed }: Drain, pending: Pending): Promise<void> {
+async function putOff(
+  { writer, services, postponed }: Drain,
+  pending: PendingDelivery,
+): Promise<void> {
   const later = new Date(services.clock.now().getTime() + DAMAGED_MS).toISOString();
   postponed.push(later);
   await writer.write([
@@ -40,11 +43,14 @@ async function putOff({ writer, services, postponed }: Drain, pending: Pending):
 }
 
 /** Reads deliveries, and removes the rows of those that have ended or are gone. */
-async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<readonly Item[]> {
+async function readItems(
+  drain: Drain,
+  wanted: readonly PendingDelivery[],
+): Promise<readonly Item[]> {
   const { services, endpointId } = drain;
   const found = await services.stores.pending.find(endpointId, wanted);
   const items: Item[] = [];
-  const stale: Pending[] = [];
+  const stale: PendingDelivery[] = [];
   for (const pending of wanted) {
     const one = found.get(pending.deliveryId);
     if (one !== undefined && "damage" in one) await putOff(drain, pending);
@@ -81,21 +87,24 @@ async function openEndpoint(
 }
 
 /** Returns a delivery's event. A damaged one is missing in the batch, and reading it alone throws its error. */
-async function eventOf({ drain, events }: Batch, delivery: Delivery): Promise<Event | undefined> {
+async function deliveryEvent(
+  { drain, events }: DeliveryBatch,
+  delivery: Delivery,
+): Promise<Event | undefined> {
   const { applicationId, eventId } = delivery;
   return events.get(eventId) ?? (await drain.services.stores.events.find(applicationId, eventId));
 }
 
 /** Makes a call. The attempt is counted before, and the outcome recorded after it. */
 async function attempt(
-  { drain, recording }: Batch,
+  { drain, recording }: DeliveryBatch,
   item: Item,
   opened: OpenedEndpoint,
   event: Event,
 ): Promise<void> {
   const { lease, services } = drain;
   await prolongForCall(lease, services);
-  const claimed = await claim(drain, item);
+  const claimed = await claimAttempt(drain, item);
   if (claimed === undefined) return;
   const made = await sendDelivery(services, opened, claimed.delivery, event);
   const recorded = recordAttempt(drain, claimed, made);
@@ -107,12 +116,12 @@ async function attempt(
 }
 
 /** Ends or attempts a delivery. Returns false when it is left unchanged. */
-async function step(batch: Batch, item: Item): Promise<boolean> {
+async function step(batch: DeliveryBatch, item: Item): Promise<boolean> {
   const { drain, isProbing } = batch;
   const { services, lease } = drain;
   const { delivery, pending } = item;
   const opened = await openEndpoint(drain, delivery);
-  const event = await eventOf(batch, delivery);
+  const event = await deliveryEvent(batch, delivery);
   const isTried = delivery.attempts >= attemptsMax(services);
   const lastError = isTried ? "interrupted" : obstacle(opened, event);
   if (lastError !== undefined) {
@@ -127,7 +136,7 @@ async function step(batch: Batch, item: Item): Promise<boolean> {
   return true;
 }
 
-async function handle(batch: Batch, item: Item): Promise<void> {
+async function handle(batch: DeliveryBatch, item: Item): Promise<void> {
   const { origin, platformId, postId } = item.delivery;
   const whose = { platformId, ...(postId === null ? {} : { postId }) };
   try {
@@ -141,7 +150,7 @@ async function handle(batch: Batch, item: Item): Promise<void> {
 }
 
 /** Handles deliveries in order, four at a time. Ends when all calls have ended, also after an error. */
-async function handleAll(batch: Batch, items: readonly Item[]): Promise<void> {
+async function handleAll(batch: DeliveryBatch, items: readonly Item[]): Promise<void> {
   const waiting = [...items];
   const lane = async () => {
     try {
@@ -178,8 +187,8 @@ async function writeTimelines({ services, endpointId, steps }: Drain): Promise<v
  */
 export async function deliverBatch(
   drain: Drain,
-  wanted: readonly Pending[],
-): Promise<ReadonlySet<Pending>> {
+  wanted: readonly PendingDelivery[],
+): Promise<ReadonlySet<PendingDelivery>> {
   const { services, lease } = drain;
   const items = await readItems(drain, wanted);
   const [first] = items;

@@ -1,6 +1,6 @@
 import { inverted, isId } from "../../runtime/ids.ts";
 import type { ListPosition } from "../../runtime/storage/newest-first.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../../events/events.ts";
@@ -18,7 +18,10 @@ export interface DeliveryFilter {
   readonly profileIds?: ReadonlySet<string> | undefined;
 }
 
-function fits({ status, eventType, profileIds }: DeliveryFilter, delivery: Delivery): boolean {
+function fitsDeliveryFilter(
+  { status, eventType, profileIds }: DeliveryFilter,
+  delivery: Delivery,
+): boolean {
   return (
     (status === undefined || delivery.status === status) &&
     (eventType === undefined || delivery.eventType === eventType) &&
@@ -93,7 +96,9 @@ export class DeliveryStore {
     endpointId: string,
     filter: DeliveryFilter,
     position: ListPosition,
-  ): Promise<Scanned<Delivery>> {
-    return deliveries.list(this.#table, endpointId, position, (one) => fits(filter, one));
+  ): Promise<ScannedPage<Delivery>> {
+    return deliveries.list(this.#table, endpointId, position, (one) =>
+      fitsDeliveryFilter(filter, one),
+    );
   }
 }

@@ -63,7 +63,7 @@ export function waitsForCircuit({ attempts, redriveOf, eventType }: Delivery): b
   return attempts === 0 && redriveOf === null && eventType !== "webhook.test";
 }
 
-export function refOf({ endpointId, id }: Delivery): DeliveryRef {
+export function deliveryRefOf({ endpointId, id }: Delivery): DeliveryRef {
   return { endpointId, deliveryId: id };
 }
 

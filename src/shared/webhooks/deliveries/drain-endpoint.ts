@@ -4,7 +4,7 @@ import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-stor
 import { deliverBatch } from "./deliver-batch.ts";
 import { type Drain, RowWriter } from "./drain.ts";
 import { BATCH, takeEndpoint } from "./endpoint-lease.ts";
-import { nextAttemptOf, type EndpointWork, type Pending } from "./pending-store.ts";
+import { nextAttemptOf, type EndpointWork, type PendingDelivery } from "./pending-store.ts";
 import { addDueDelivery, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
 import { wakeOf } from "../../wake/wake.ts";
 
@@ -57,7 +57,10 @@ function newAllowed({ lease, opened }: Drain, now: string): number {
 }
 
 /** Chooses the oldest of those that can be attempted. An id begins with its event's time. */
-function choose(drain: Drain, { timed, untried }: EndpointWork): readonly Pending[] {
+function chooseDeliveries(
+  drain: Drain,
+  { timed, untried }: EndpointWork,
+): readonly PendingDelivery[] {
   const now = drain.services.clock.now().toISOString();
   const due = timed.filter(({ at }) => at <= now);
   return [...due, ...untried.slice(0, newAllowed(drain, now))]
@@ -69,9 +72,9 @@ function choose(drain: Drain, { timed, untried }: EndpointWork): readonly Pendin
 function nextDrainAt(
   { lease, postponed, services }: Drain,
   work: EndpointWork,
-  handled: ReadonlySet<Pending>,
+  handled: ReadonlySet<PendingDelivery>,
 ): string | undefined {
-  const isLeft = (pending: Pending) => !handled.has(pending);
+  const isLeft = (pending: PendingDelivery) => !handled.has(pending);
   const [timed, untried] = [work.timed.filter(isLeft), work.untried.filter(isLeft)];
   const left = nextAttemptOf({ state: lease.state, timed, untried }, services.clock.now());
   return [...postponed, left].filter((at) => at !== undefined).toSorted()[0];
@@ -89,7 +92,7 @@ function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | 
 }
 
 /** Gives the lease back, with a due row for what is left. Returns false when there may be more to do now. */
-async function finish(
+async function releaseEndpoint(
   drain: Drain,
   wakeAt: string | undefined,
   dueAt: string | undefined,
@@ -106,7 +109,7 @@ async function finish(
   return true;
 }
 
-async function handOver(drain: Drain): Promise<void> {
+async function handOverEndpoint(drain: Drain): Promise<void> {
   const { services, lease, endpointId } = drain;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   await lease.save(() => ({ ...FREE, ...lastSuccess(drain) }));
@@ -118,11 +121,11 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
   let work = first;
   for (;;) {
     postponed.length = 0;
-    const handled = await deliverBatch(drain, choose(drain, work));
+    const handled = await deliverBatch(drain, chooseDeliveries(drain, work));
     const wakeAt = nextDrainAt(drain, work, handled);
     const isMoreDue = wakeAt !== undefined && wakeAt <= services.clock.now().toISOString();
-    if (isMoreDue && drain.isOver()) return handOver(drain);
-    if (!isMoreDue && (await finish(drain, wakeAt, dueAt))) return;
+    if (isMoreDue && drain.isOver()) return handOverEndpoint(drain);
+    if (!isMoreDue && (await releaseEndpoint(drain, wakeAt, dueAt))) return;
     work = await lease.readAgain();
   }
 }

@@ -2,8 +2,8 @@ import type { WebhooksDeps, WebhookStep } from "../deps.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
 import type { Delivery } from "./delivery.ts";
 import type { EndpointLease } from "./endpoint-lease.ts";
-import type { Pending, PendingStore } from "./pending-store.ts";
-import { Batcher, type Entry } from "../../runtime/batcher.ts";
+import type { PendingDelivery, PendingStore } from "./pending-store.ts";
+import { Batcher, type BatchEntry } from "../../runtime/batcher.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { InvalidTransaction, type RowPut, type RowWrite } from "../../runtime/storage/row.ts";
 
@@ -13,7 +13,7 @@ const ROWS_MAX = 90;
 type Writes = readonly (RowWrite | RowPut)[];
 type Etags = ReadonlyMap<string, string>;
 
-type Change = Entry<Writes, Etags | undefined>;
+type Change = BatchEntry<Writes, Etags | undefined>;
 
 /** Writes changes of an endpoint's rows. Changes that arrive during a transaction share the next one. */
 export class RowWriter {
@@ -67,7 +67,7 @@ export class RowWriter {
 
 /** A pending delivery that a drain handles, as it was last read or written. */
 export interface Item {
-  readonly pending: Pending;
+  readonly pending: PendingDelivery;
   readonly delivery: Delivery;
   readonly etag: string;
 }

@@ -17,7 +17,7 @@ const LEFT_AFTER_CALL_MS = 10_000;
 /** The right of one process at a time to deliver to an endpoint, and the endpoint's state as its holder knows it. */
 export type EndpointLease = Lease<EndpointState, EndpointWork>;
 
-function leaseOf(
+function endpointLease(
   { config, clock, log, stores: { pending } }: WebhooksDeps,
   endpointId: string,
   hint: () => Promise<void>,
@@ -46,7 +46,7 @@ export function takeEndpoint(
 ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
   const { clock } = services;
   const { pending } = services.stores;
-  const of = leaseOf(services, endpointId, () => hintEndpoint(services, endpointId));
+  const of = endpointLease(services, endpointId, () => hintEndpoint(services, endpointId));
   return untilWon(async () => {
     const work = await pending.read(endpointId, READ);
     const now = clock.now();

@@ -27,7 +27,7 @@ const INSERTED_AT_ONCE = 50;
 const SHOWN = 2;
 
 /** Identifies a pending delivery. The row is made, moved and removed with each change of the delivery itself. */
-export interface Pending {
+export interface PendingDelivery {
   readonly key: string;
   readonly deliveryId: string;
   /** Time of the next attempt, or of the event for a new delivery. */
@@ -36,14 +36,14 @@ export interface Pending {
   readonly isNew: boolean;
 }
 
-export const scheduled = (deliveryId: string, at: string): Pending => ({
+export const scheduled = (deliveryId: string, at: string): PendingDelivery => ({
   key: `${PENDING}${at}|${deliveryId}`,
   deliveryId,
   at,
   isNew: false,
 });
 
-const fresh = (deliveryId: string): Pending => ({
+const fresh = (deliveryId: string): PendingDelivery => ({
   key: `${PENDING}${NEW}|${deliveryId}`,
   deliveryId,
   at: new Date(timeOfId("delivery", deliveryId)).toISOString(),
@@ -53,7 +53,7 @@ const fresh = (deliveryId: string): Pending => ({
 const firstPending = (delivery: Delivery) =>
   waitsForCircuit(delivery) ? fresh(delivery.id) : scheduled(delivery.id, delivery.createdAt);
 
-function toPending(rowKey: string): Pending {
+function toPending(rowKey: string): PendingDelivery {
   const [, at = "", deliveryId = ""] = rowKey.split("|");
   return at === NEW ? fresh(deliveryId) : scheduled(deliveryId, at);
 }
@@ -63,9 +63,9 @@ export interface EndpointWork {
   /** Undefined while the endpoint has no state. */
   readonly etag: string | undefined;
   /** The first ones with a time, in the order of their times. */
-  readonly timed: readonly Pending[];
+  readonly timed: readonly PendingDelivery[];
   /** The first new ones, in the order of their events. While the circuit is open, two are enough. */
-  readonly untried: readonly Pending[];
+  readonly untried: readonly PendingDelivery[];
 }
 
 /** Returns the time of the next attempt, which is in the past if it is due. Undefined when nothing is pending. */
@@ -108,10 +108,13 @@ export function isArmed(work: EndpointWork, now: Date): boolean {
 export type FoundDelivery =
   { readonly delivery: Delivery; readonly etag: string } | { readonly damage: DamagedRow };
 
-type Write = RowWrite | RowPut;
+type DeliveryWrite = RowWrite | RowPut;
 
 /** Returns the write that adds the row of a pending delivery, or leaves it unchanged. */
-export const pendingWrite = ({ key }: Pending): Write => ({ kind: "put", row: { rowKey: key } });
+export const pendingWrite = ({ key }: PendingDelivery): DeliveryWrite => ({
+  kind: "put",
+  row: { rowKey: key },
+});
 
 /**
  * The pending deliveries and the state of every endpoint (table `deliveries`, PartitionKey = endpoint id). A delivery
@@ -156,7 +159,7 @@ export class PendingStore {
   /** Reads the deliveries that pending rows name, by their ids, except those that are gone. */
   async find(
     endpointId: string,
-    pending: readonly Pending[],
+    pending: readonly PendingDelivery[],
   ): Promise<ReadonlyMap<string, FoundDelivery>> {
     const ids = [...new Set(pending.map(({ deliveryId }) => deliveryId))];
     const stored = await findAll(this.#table, endpointId, ids.map(deliveryKey));
@@ -189,12 +192,12 @@ export class PendingStore {
     return this.#table.insertIfAbsent(endpointId, row);
   }
 
-  transact(endpointId: string, writes: readonly Write[]): Promise<TransactionResult> {
+  transact(endpointId: string, writes: readonly DeliveryWrite[]): Promise<TransactionResult> {
     return this.#table.transact(endpointId, writes);
   }
 
   /** Removes rows of deliveries that have ended or have another row. */
-  async remove(endpointId: string, pending: readonly Pending[]): Promise<void> {
+  async remove(endpointId: string, pending: readonly PendingDelivery[]): Promise<void> {
     await this.#table.deleteAll(
       endpointId,
       pending.map(({ key }) => key),
@@ -218,7 +221,7 @@ export class PendingStore {
 
   /** Returns false when one of them exists. */
   async #insert(endpointId: string, deliveries: readonly Delivery[]): Promise<boolean> {
-    const writes = deliveries.flatMap((delivery): Write[] => [
+    const writes = deliveries.flatMap((delivery): DeliveryWrite[] => [
       { kind: "create", row: toDeliveryRow(delivery) },
       pendingWrite(firstPending(delivery)),
     ]);

@@ -10,8 +10,8 @@ import { shownTime } from "../../mail/mail.ts";
 import { nextAttemptSeconds, type Delivery } from "./delivery.ts";
 import { deliveryKey, toDeliveryRow } from "./delivery-row.ts";
 import type { Drain, Item } from "./drain.ts";
-import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
-import type { Attempt } from "./send-delivery.ts";
+import { pendingWrite, scheduled, type PendingDelivery } from "./pending-store.ts";
+import type { DeliveryAttempt } from "./send-delivery.ts";
 
 /** Why endpoints are disabled, by the name of the text in mails. */
 const REASONS = {
@@ -27,7 +27,7 @@ async function write(
   { writer }: Drain,
   { pending, etag }: Item,
   delivery: Delivery,
-  next: Pending | undefined,
+  next: PendingDelivery | undefined,
 ): Promise<Item | undefined> {
   const isSame = next?.key === pending.key;
   const etags = await writer.write([
@@ -40,7 +40,7 @@ async function write(
 }
 
 /** Counts an attempt before its call, so that one that ends the process counts too. */
-export function claim(drain: Drain, item: Item): Promise<Item | undefined> {
+export function claimAttempt(drain: Drain, item: Item): Promise<Item | undefined> {
   const { delivery, pending } = item;
   const claimed = { ...delivery, attempts: delivery.attempts + 1 };
   return write(drain, item, claimed, pending);
@@ -61,7 +61,7 @@ export async function endAsDead(
   await write(drain, item, { ...item.delivery, ...last, ...ended }, undefined);
 }
 
-function lastOf(attempt: Attempt): Partial<Delivery> {
+function lastOf(attempt: DeliveryAttempt): Partial<Delivery> {
   return {
     lastStatusCode: attempt.statusCode,
     lastError: attempt.error,
@@ -71,7 +71,11 @@ function lastOf(attempt: Attempt): Partial<Delivery> {
 }
 
 /** Adds the attempt to the entries for its post's timeline. */
-function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attempt): void {
+function noteAttempt(
+  { steps, services }: Drain,
+  delivery: Delivery,
+  attempt: DeliveryAttempt,
+): void {
   if (delivery.postId === null) return;
   const step = {
     at: services.clock.now().toISOString(),
@@ -109,7 +113,7 @@ async function saveHealth(
   else services.log.info("webhook circuit closed", { platformId, endpointId });
 }
 
-async function recordSuccess(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+async function recordSuccess(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
   const { services, lease } = drain;
   const deliveredAt = services.clock.now().toISOString();
   drain.succeededAt = deliveredAt;
@@ -146,7 +150,7 @@ async function disable(
     });
 }
 
-async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+async function recordFailure(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
   const { services, lease, postponed } = drain;
   const { delivery } = item;
   const { retrySeconds } = services.config.webhooks;
@@ -169,13 +173,13 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
 }
 
 /** Returns the outcome as metrics count it. Statuses are counted by class, because labels have few values. */
-function outcomeOf({ error, statusCode }: Attempt): string {
+function outcomeOf({ error, statusCode }: DeliveryAttempt): string {
   if (error === null) return "ok";
   return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
 }
 
 /** Records the result of an attempt, in the delivery and in the state of its endpoint. */
-export function recordAttempt(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+export function recordAttempt(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
   const { services } = drain;
   const { delivery } = item;
   const { statusCode, error, durationMs } = attempt;
@@ -187,6 +191,6 @@ export function recordAttempt(drain: Drain, item: Item, attempt: Attempt): Promi
   services.work.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
   services.work.metrics.observe("webhooks.attempt_ms", durationMs, {});
   services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
-  noteStep(drain, delivery, attempt);
+  noteAttempt(drain, delivery, attempt);
   return error === null ? recordSuccess(drain, item, attempt) : recordFailure(drain, item, attempt);
 }

@@ -2,7 +2,7 @@ import type { OperatorScope, PlatformScope } from "../../callers/scope.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { type Delivery, refOf, viewDelivery, type DeliveryView } from "./delivery.ts";
+import { type Delivery, deliveryRefOf, viewDelivery, type DeliveryView } from "./delivery.ts";
 import type { DeadDelivery } from "./dead-delivery-store.ts";
 import { queueDelivery, redriveOf } from "./queue-delivery.ts";
 import type { RedriveDead } from "../schema.ts";
@@ -19,7 +19,7 @@ const AT_ONCE = 16;
  * Makes the redrive of a dead delivery and stores its id in the dead one's row, so that every other redrive, even after
  * a crash, makes the same one. Undefined when the row has changed.
  */
-async function claim(
+async function claimRedrive(
   services: WebhooksDeps,
   delivery: Delivery,
   etag: string,
@@ -49,7 +49,7 @@ async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<bool
     await services.stores.deadDeliveries.remove(dead);
     return false;
   }
-  const again = await claim(services, delivery, etag);
+  const again = await claimRedrive(services, delivery, etag);
   if (again === undefined) return false;
   const isNew = await queueDelivery(services, again);
   await services.stores.deadDeliveries.remove(dead);
@@ -111,7 +111,10 @@ async function markRedriven(
 ): Promise<void> {
   if (delivery.diedAt === null) return;
   await services.stores.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
-  await services.stores.deadDeliveries.remove({ ref: refOf(delivery), diedAt: delivery.diedAt });
+  await services.stores.deadDeliveries.remove({
+    ref: deliveryRefOf(delivery),
+    diedAt: delivery.diedAt,
+  });
 }
 
 /**

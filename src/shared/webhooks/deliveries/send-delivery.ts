@@ -18,7 +18,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Cuts text to a length and marks it with `…`, but never cuts inside a surrogate pair. */
-function cut(text: string, charactersMax: number): string {
+function cutWithEllipsis(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const last = text.charCodeAt(charactersMax - 2);
   const isSplit = last >= 0xd800 && last <= 0xdbff;
@@ -28,14 +28,17 @@ function cut(text: string, charactersMax: number): string {
 /** Removes a post's content, which its sender knows, and keeps its results. */
 function withoutContent({ post, ...others }: Data, more: Readonly<Record<string, unknown>>): Data {
   if (!isRecord(post)) return { post, ...others };
-  const text = cut(typeof post["text"] === "string" ? post["text"] : "", TEXT_CHARACTERS);
+  const text = cutWithEllipsis(
+    typeof post["text"] === "string" ? post["text"] : "",
+    TEXT_CHARACTERS,
+  );
   const empty = { mediaUrls: [], altTexts: [], platformOptions: {} };
   return { post: { ...post, text, ...empty, ...more }, ...others };
 }
 
 /** Cuts every text and list at any depth, because values from networks have no limit. */
 function withShortTexts(value: unknown, charactersMax: number): unknown {
-  if (typeof value === "string") return cut(value, charactersMax);
+  if (typeof value === "string") return cutWithEllipsis(value, charactersMax);
   if (Array.isArray(value))
     return value.slice(0, ITEMS_MAX).map((item) => withShortTexts(item, charactersMax));
   if (!isRecord(value)) return value;
@@ -73,7 +76,7 @@ const KEPT_BYTES_MAX = 2 * 1024;
 const GONE = 410;
 const USER_AGENT = "Social-Restapi-Webhooks/1";
 
-export interface Attempt {
+export interface DeliveryAttempt {
   /** Null when the receiver answered with a 2xx. */
   readonly error: DeliveryError | null;
   readonly statusCode: number | null;
@@ -102,7 +105,7 @@ export async function sendDelivery(
   { endpoint, secrets }: OpenedEndpoint,
   delivery: Delivery,
   event: Event,
-): Promise<Attempt> {
+): Promise<DeliveryAttempt> {
   const body = deliveryBody(event, services.config.publicBaseUrl);
   const timestamp = Math.floor(services.clock.now().getTime() / 1000);
   const startedAt = performance.now();

@@ -10,7 +10,7 @@ import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/s
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
 import { secretHint } from "./signature.ts";
@@ -48,7 +48,7 @@ const endpoints = newestFirst("endpoint", "H|", toEndpoint, (platformId, row) =>
   toEndpoint(platformId, row, "people"),
 );
 const rowKey = endpoints.key;
-const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
+const endpointBinding = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
   const decoded = endpointRow.decode(row, reader);
@@ -131,7 +131,7 @@ export class EndpointStore {
     const { id, platformId } = endpoint;
     const columns = endpointRow.encode({
       ...endpoint,
-      secret: seal(secret, bindingOf(platformId, id), this.#dataKeys),
+      secret: seal(secret, endpointBinding(platformId, id), this.#dataKeys),
       secretHint: secretHint(secret),
       previousSecret: "",
       previousSecretUntil: "",
@@ -154,7 +154,7 @@ export class EndpointStore {
     const endpoint = endpointRow.decode(stored.row);
     const signsStill = endpoint.previousSecretUntil > now.toISOString();
     const sealed = [endpoint.secret, ...(signsStill ? [endpoint.previousSecret] : [])];
-    const binding = bindingOf(platformId, endpointId);
+    const binding = endpointBinding(platformId, endpointId);
     const secrets = sealed.map((one) => unseal(one, binding, this.#dataKeys));
     return {
       endpoint: toEndpoint(platformId, stored.row),
@@ -224,7 +224,7 @@ export class EndpointStore {
     secret: string,
     times: { readonly at: string; readonly previousUntil: string },
   ): Promise<Endpoint | undefined> {
-    const sealed = seal(secret, bindingOf(platformId, endpointId), this.#dataKeys);
+    const sealed = seal(secret, endpointBinding(platformId, endpointId), this.#dataKeys);
     return this.#change(platformId, endpointId, (row) => {
       const before = endpointRow.decode(row);
       // An earlier try was applied, because the secret was sealed for this call.
@@ -244,7 +244,7 @@ export class EndpointStore {
     platformId: string,
     applicationId: string | null,
     position: ListPosition,
-  ): Promise<Scanned<Endpoint>> {
+  ): Promise<ScannedPage<Endpoint>> {
     const fits = (one: Endpoint) => applicationId === null || one.applicationId === applicationId;
     return endpoints.list(this.#core, platformId, position, fits);
   }
@@ -277,7 +277,7 @@ export class EndpointStore {
 
   /** Returns the columns to write, or undefined when both secrets have the first key. @throws DamagedRow */
   #resealed(platformId: string, row: Row): Columns | undefined {
-    const binding = bindingOf(platformId, endpoints.idOf(row));
+    const binding = endpointBinding(platformId, endpoints.idOf(row));
     const before = endpointRow.decode(row);
     const secret = reseal(before.secret, binding, this.#dataKeys);
     const previousSecret = reseal(before.previousSecret, binding, this.#dataKeys);

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { WaitingRequests } from "../../limits/limits.ts";
-import type { Names } from "../../runtime/names.ts";
+import type { NameResolver } from "../../runtime/names.ts";
 import {
   allowList,
   isAllowedAddress,
@@ -102,21 +102,21 @@ export type EndpointWithSecret = ReturnType<typeof viewEndpoint> & { readonly se
 
 /** Resolves a host name for a customer. */
 export interface LookUps {
-  readonly names: Names;
+  readonly names: NameResolver;
   /** Limits requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
 }
 
-interface Settings {
+interface EndpointDeps {
   readonly config: Pick<Config, "outbound">;
   readonly calls: LookUps;
 }
 
-type Owner = Pick<Endpoint, "platformId">;
+type EndpointOwner = Pick<Endpoint, "platformId">;
 
 async function reasonAgainst(
-  services: Settings,
-  owner: Owner,
+  services: EndpointDeps,
+  owner: EndpointOwner,
   text: string,
 ): Promise<string | undefined> {
   const { outbound } = services.config;
@@ -135,8 +135,8 @@ async function reasonAgainst(
  * names our network knows.
  */
 async function reasonOfName(
-  services: Settings,
-  { platformId }: Owner,
+  services: EndpointDeps,
+  { platformId }: EndpointOwner,
   { hostname }: URL,
 ): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
@@ -152,8 +152,8 @@ async function reasonOfName(
 
 /** Returns the problem of an endpoint's address. The schema reports values that are no text or too long. */
 export async function endpointUrlIssues(
-  services: Settings,
-  owner: Owner,
+  services: EndpointDeps,
+  owner: EndpointOwner,
   url: unknown,
 ): Promise<readonly Issue[]> {
   const message = typeof url === "string" ? await reasonAgainst(services, owner, url) : undefined;
@@ -161,7 +161,11 @@ export async function endpointUrlIssues(
 }
 
 /** Returns the address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
-export async function endpointUrl(services: Settings, owner: Owner, text: string): Promise<string> {
+export async function endpointUrl(
+  services: EndpointDeps,
+  owner: EndpointOwner,
+  text: string,
+): Promise<string> {
   refuseIssues(await endpointUrlIssues(services, owner, text));
   return new URL(text).href;
 }

@@ -14,7 +14,7 @@ export function secretHint(secret: string): string {
   return `${secret.slice(0, PREFIX.length + HINT_CHARACTERS)}…`;
 }
 
-function keyOf(secret: string): Uint8Array {
+function signingKey(secret: string): Uint8Array {
   return Buffer.from(secret.slice(PREFIX.length), "base64");
 }
 
@@ -28,7 +28,7 @@ interface ToSign {
 /** Returns the `X-Social-Restapi-Signature`: one `v1` for each secret, the newest first. */
 export function signature({ timestamp, body }: ToSign, secrets: readonly string[]): string {
   const signed = secrets.map(
-    (secret) => `v1=${hmacSha256(keyOf(secret), `${timestamp}.${body}`).toString("hex")}`,
+    (secret) => `v1=${hmacSha256(signingKey(secret), `${timestamp}.${body}`).toString("hex")}`,
   );
   return [`t=${timestamp}`, ...signed].join(",");
 }
@@ -39,7 +39,7 @@ export function standardSignature(
   secrets: readonly string[],
 ): string {
   return secrets
-    .map((secret) => hmacSha256(keyOf(secret), `${eventId}.${timestamp}.${body}`))
+    .map((secret) => hmacSha256(signingKey(secret), `${eventId}.${timestamp}.${body}`))
     .map((digest) => `v1,${digest.toString("base64")}`)
     .join(" ");
 }

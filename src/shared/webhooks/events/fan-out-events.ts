@@ -92,7 +92,7 @@ async function fanOut(
   await removeDone(services, platformId, events);
 }
 
-interface Failed {
+interface FailedEvent {
   readonly id: string;
   readonly error: unknown;
 }
@@ -102,10 +102,10 @@ async function fanOutAll(
   services: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
-): Promise<Failed[]> {
+): Promise<FailedEvent[]> {
   if (events.length === 0) return [];
   const endpoints = await services.stores.endpoints.listAll(platformId);
-  const failed: Failed[] = [];
+  const failed: FailedEvent[] = [];
   const attempt = async (batch: readonly Event[]): Promise<void> => {
     try {
       await fanOut(services, platformId, batch, endpoints);
@@ -121,7 +121,7 @@ async function fanOutAll(
 }
 
 /** Pending events that this process fans out. */
-interface Begun {
+interface FanOutWork {
   readonly pending: readonly Event[];
   /** Undefined when so few events need none. */
   readonly lease: Lease<LeaseColumns, PendingEvents> | undefined;
@@ -133,10 +133,10 @@ interface FanOut {
   readonly platformId: string;
   readonly endsAt: number;
   /** Events that can't be fanned out now. */
-  readonly failed: Failed[];
+  readonly failed: FailedEvent[];
 }
 
-const leaseOf = ({
+const fanOutLease = ({
   services,
   platformId,
   failed,
@@ -155,11 +155,11 @@ const leaseOf = ({
  * Reads the first pending events, and takes their lease if they are many. Returns undefined when there are none, or
  * when another process has the lease. That process then checks again before it gives the lease back.
  */
-function begin(fanOut: FanOut): Promise<Begun | undefined> {
+function beginFanOut(fanOut: FanOut): Promise<FanOutWork | undefined> {
   const { platformId } = fanOut;
   const { clock } = fanOut.services;
   const { events } = fanOut.services.stores;
-  const of = leaseOf(fanOut);
+  const of = fanOutLease(fanOut);
   return untilWon(async () => {
     // Without a read, because that process has most likely not finished.
     const isShared = events.isShared(platformId, clock.now());
@@ -180,7 +180,7 @@ function begin(fanOut: FanOut): Promise<Begun | undefined> {
  * Fans out round by round. Checks again when a process has asked for it since, so that no event waits although its hint
  * was used up. Returns false when time was up before the end. @throws LeaseLost
  */
-async function fanOutRounds(fanOut: FanOut, { pending, lease }: Begun): Promise<boolean> {
+async function fanOutRounds(fanOut: FanOut, { pending, lease }: FanOutWork): Promise<boolean> {
   const { services, platformId, endsAt, failed } = fanOut;
   let isAsked = false;
   for (let round = pending; ;) {
@@ -200,7 +200,7 @@ async function fanOutRounds(fanOut: FanOut, { pending, lease }: Begun): Promise<
 
 async function fanOutPending(fanOut: FanOut): Promise<void> {
   const { services, platformId, failed } = fanOut;
-  const begun = await begin(fanOut);
+  const begun = await beginFanOut(fanOut);
   if (begun === undefined) return;
   let isDone = false;
   try {

@@ -2,7 +2,7 @@ import {
   isHtml,
   noteOf,
   waitSeconds,
-  type Classified,
+  type ClassifiedAnswer,
   type ErrorRow,
 } from "../../../../src/shared/networks/contract/answers.ts";
 import type { HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
@@ -19,7 +19,7 @@ const ERRORS: Readonly<Record<string, ErrorRow>> = {
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 const UNKNOWN: ErrorRow = { code: "invalid_request", effect: "refuse" };
 
-export function classify(answer: HttpResponse, now: Date): Classified {
+export function classify(answer: HttpResponse, now: Date): ClassifiedAnswer {
   const body = answer.json();
   const code = typeof body === "object" && body !== null && "code" in body ? String(body.code) : "";
   const row = answer.status >= 500 || isHtml(answer) ? IN_DOUBT : (ERRORS[code] ?? UNKNOWN);
