@@ -79,6 +79,26 @@ describe("facets", () => {
     ["https://example.com🎉. So", ["link https://example.com → https://example.com"]],
     ["l'https://example.com/a", ["link https://example.com/a → https://example.com/a"]],
     ["d’example.com", ["link example.com → https://example.com"]],
+    ["see <https://example.com/a>'s page", ["link https://example.com/a → https://example.com/a"]],
+    ["[https://example.com/a]b", ["link https://example.com/a → https://example.com/a"]],
+    ['"https://example.com/a", she said', ["link https://example.com/a → https://example.com/a"]],
+    ["'https://example.com/it's'.", ["link https://example.com/it's → https://example.com/it's"]],
+    ["„https://example.com/a“", ["link https://example.com/a → https://example.com/a"]],
+    ["»https://example.com/a«", ["link https://example.com/a → https://example.com/a"]],
+    ["「https://example.com/a」です", ["link https://example.com/a → https://example.com/a"]],
+    [
+      "(https://en.example.org/wiki/A_(b))c",
+      ["link https://en.example.org/wiki/A_(b) → https://en.example.org/wiki/A_(b)"],
+    ],
+    ["“example.com”", ["link example.com → https://example.com"]],
+    ["List<int.max> {foo.bar} [foo.bar]", []],
+    [
+      "\u200Fhttps://example.com/a\u200F \u2067https://example.org\u2069",
+      [
+        "link https://example.com/a → https://example.com/a",
+        "link https://example.org → https://example.org",
+      ],
+    ],
   ])("link what is a link in %j", (text, expected) => {
     expect(found(text)).toEqual(expected);
   });
@@ -98,6 +118,7 @@ describe("facets", () => {
     ["thanks @notiz.blog@notiz.blog!", []],
     ["(@alice.test@alice.test)", []],
     ["@alice.test@ home", ["mention @alice.test → alice.test"]],
+    ["\u200F@alice.test\u200F, «@alice.test»", Array(2).fill("mention @alice.test → alice.test")],
   ])("mention whom %j names", (text, expected) => {
     expect(found(text)).toEqual(expected);
   });
@@ -113,6 +134,11 @@ describe("facets", () => {
     ["a#b", []],
     ["l'#Andorra", ["tag #Andorra → Andorra"]],
     ["#...", []],
+    ['(#FLL), "#one". [#two]b', ["tag #FLL → FLL", "tag #one → one", "tag #two → two"]],
+    ["「#日本」です", ["tag #日本 → 日本"]],
+    ["#one/#two #a#b", ["tag #one → one", "tag #two → two", "tag #a → a"]],
+    ["and/#or x.#y", []],
+    ["\u200F#وسم\u200F مرحبا", ["tag #وسم → وسم"]],
     [`#${"a".repeat(64)}`, [`tag #${"a".repeat(64)} → ${"a".repeat(64)}`]],
     [`#${"a".repeat(65)}`, []],
     ["$AAPL, ($tsla)", ["tag $AAPL → $AAPL", "tag $tsla → $TSLA"]],

@@ -21,12 +21,12 @@ function read(source: string): Read {
     if (character === "\\" && RESERVED.includes(source.charAt(at + 1) || " ")) {
       text += source.charAt(at + 1);
       at += 2;
-    } else if (source.startsWith("{hashtag|\\#|", at)) {
+    } else if (/^\{hashtag\|\\[#＃]\|/.test(source.slice(at, at + 12))) {
       const end = source.indexOf("}", at);
       const inner = end < 0 ? undefined : read(source.slice(at + 12, end));
       if (inner === undefined || inner.text === "" || inner.rest !== "") break;
       tags.push(inner.text);
-      text += `#${inner.text}`;
+      text += `${source.charAt(at + 10)}${inner.text}`;
       at = end + 1;
     } else if (RESERVED.includes(character)) {
       break;
@@ -58,6 +58,8 @@ describe("LinkedIn's little text", () => {
     ["#ශ්\u200Dරී.", "{hashtag|\\#|ශ්\u200Dරී}."],
     ["#one\u200C two", "{hashtag|\\#|one}\u200C two"],
     ["#\uFE0F\u20E3one #\u20E3two", "\\#\uFE0F\u20E3one \\#\u20E3two"],
+    ["＃スター・ウォーズ ＃1 C＃a", "{hashtag|\\＃|スター・ウォーズ} ＃1 C＃a"],
+    ["#col·laboració #one· two", "{hashtag|\\#|col·laboració} {hashtag|\\#|one}· two"],
     ["#___", String.raw`\#\_\_\_`],
     ["#👋", String.raw`\#👋`],
     ["https://example.com/#top", String.raw`https://example.com/\#top`],

@@ -1,7 +1,7 @@
 import type { TextSegment } from "../network.ts";
 
 const LINKED =
-  /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|(?<![\w/&])#[\p{L}\p{N}_]*[\p{L}_][\p{L}\p{N}_]*/giu;
+  /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|(?<![\w/&])#[\p{L}\p{M}\p{N}_]*[\p{L}_][\p{L}\p{M}\p{N}_]*/giu;
 
 /** Text with its addresses and hashtags as links, as both of Meta's networks find them. */
 export function linkedSegments(text: string, tagAddress: (tag: string) => string): TextSegment[] {

@@ -5,15 +5,21 @@ const RESERVED = Array.from("|{}@[]()<>#\\*_~", (character) => `\\${character}`)
 const CHARACTER = String.raw`(?:\\[${RESERVED}]|[^${RESERVED}])`;
 const ESCAPE = new RegExp(String.raw`\\([${RESERVED}])`, "y");
 const HASHTAG = new RegExp(
-  String.raw`\{hashtag\|\\[#＃]\|((?:\\[${RESERVED}]|[^${RESERVED}\s])+)\}`,
+  String.raw`\{hashtag\|\\([#＃])\|((?:\\[${RESERVED}]|[^${RESERVED}\s])+)\}`,
   "y",
 );
 const MENTION = new RegExp(
   String.raw`@\[(${CHARACTER}+)\]\((urn:li:(?:person|organization(?:Brand)?):[\w-]+)\)`,
   "y",
 );
-/** Inside an address some reserved characters may stand as they are: it would not be found as one otherwise. */
-const ADDRESS = new RegExp(String.raw`https?://(?:\\[${RESERVED}]|[^\s\\|{}[\]()<>*])+`, "iy");
+/**
+ * Inside an address some reserved characters may stand as they are: it would not be found as one otherwise. It ends
+ * before a delimiter of RFC 3986, appendix C, escaped or not.
+ */
+const ADDRESS = new RegExp(
+  String.raw`https?://(?:\\(?![<>])[${RESERVED}]|[^\s\\|{}[\]()<>*"])+`,
+  "iy",
+);
 const IS_RESERVED = new RegExp(`[${RESERVED}]`);
 
 export interface LittleText {
@@ -56,9 +62,10 @@ function piecesAt(source: string, at: number, findMention: FindMention): Piece[]
   if (escape !== null) return [{ text: escape[1] ?? "", end: at + 2 }];
   const hashtag = matchAt(HASHTAG, source, at);
   if (hashtag !== null) {
-    const tag = unescaped(hashtag[1] ?? "");
+    const [, sign = "", written = ""] = hashtag;
+    const tag = unescaped(written);
     const href = `https://www.linkedin.com/feed/hashtag/${encodeURIComponent(tag.toLowerCase())}`;
-    return [{ text: `#${tag}`, href, end: at + hashtag[0].length }];
+    return [{ text: `${sign}${tag}`, href, end: at + hashtag[0].length }];
   }
   const mention = matchAt(MENTION, source, at);
   if (mention !== null) {

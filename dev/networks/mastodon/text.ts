@@ -4,7 +4,12 @@ import type { TextSegment } from "../network.ts";
 const URL_FORM = /https?:\/\/[^\s<>"“”]+/gi;
 const MENTION_FORM =
   /(?<![\w/@])@([a-z0-9_]+(?:[a-z0-9_.-]+[a-z0-9_]+)?)(?:@([a-z0-9.-]+[a-z0-9]))?/gi;
-const TAG_FORM = /(?<![\w/&)])#([\p{L}\p{N}_]*[\p{L}_][\p{L}\p{N}_]*)/giu;
+/** `HASHTAG_RE` of mastodon/mastodon, `app/models/tag.rb`: separators of words may stand within a tag. */
+const TAG_WORD = String.raw`[\p{L}\p{M}\p{N}\p{Pc}]`;
+const TAG_FORM = new RegExp(
+  String.raw`(?<![=/)\p{L}\p{N}])[#＃](?=${TAG_WORD}*(?:[\u00b7\u30fb\u200c]+${TAG_WORD}+)*[\p{L}_])(${TAG_WORD}+(?:[\u00b7\u30fb\u200c]+${TAG_WORD}+)*)`,
+  "giu",
+);
 
 /** Punctuation that ends a sentence does not belong to the address before it. */
 function trimmedUrl(found: string): string {

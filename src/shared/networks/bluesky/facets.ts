@@ -20,29 +20,61 @@ export interface Facet {
   readonly features: readonly [Readonly<Record<string, string>>];
 }
 
-/** What may come before a link, a mention or a tag, besides a space: the elided word of "l'@alice" or "d'example.com". */
-const ELIDED = String.raw`(?<=^|[\s(])\p{L}{1,8}['\u2019]`;
+/** Marks of the direction of writing, which are seen by nobody (UAX #9, 2). */
+const DIRECTIONS = String.raw`\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;
+const OPENING = String.raw`(\[{<«‹“‘„‚「『（【《〈`;
+/** What may come before a link, a mention or a tag: among others the elided word of "l'@alice" or "d'example.com". */
+const BEFORE = String.raw`^|[\s${OPENING}${DIRECTIONS}]|(?<=^|[\s${OPENING}${DIRECTIONS}])(?:["'»›]|\p{L}{1,8}['\u2019])`;
+/** What closes what was opened. Some quotation marks do either, depending on the language. */
+const CLOSING: Readonly<Record<string, string>> = {
+  "(": ")",
+  "[": "]",
+  "{": "}",
+  "<": ">",
+  '"': '"',
+  "'": "'",
+  "«": "»",
+  "»": "«",
+  "‹": "›",
+  "›": "‹",
+  "“": "”",
+  "„": "“”",
+  "‘": "’",
+  "‚": "‘’",
+  "「": "」",
+  "『": "』",
+  "（": "）",
+  "【": "】",
+  "《": "》",
+  "〈": "〉",
+};
+const APOSTROPHES: ReadonlySet<string> = new Set(["'", "’"]);
 const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
 /** What a host with its port and user may have. An apostrophe after it, as in "example.com's", belongs to the sentence. */
 const IN_NAME = String.raw`\p{L}\p{M}\p{N}\u200c\u200d.:@%[\]_-`;
 const EMOJI = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}`;
 /** An emoji belongs to a host only if an ending follows. After "https://example.com" it belongs to the sentence. */
 const IN_AUTHORITY = String.raw`(?:[${IN_NAME}]|[${EMOJI}](?=[\p{L}\p{M}\p{N}\u200d${EMOJI}-]{0,62}\.[a-z]{2}))`;
-const BEHIND_HOST = String.raw`(?:[/?#]\S*)?`;
-// The form without a scheme must not continue with a letter of another script, because that would be another name.
+/** No address has a delimiter of RFC 3986, appendix C. */
+const BEHIND_HOST = String.raw`(?:[/?#][^\s<>"${DIRECTIONS}]*)?`;
+// The form without a scheme must not continue with a letter of another script, because that would be another name. In
+// brackets other than round ones it is more likely code.
 const LINK = new RegExp(
-  String.raw`(?<=^|[\s(]|${ELIDED})(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
+  String.raw`(?<=${BEFORE})(?:(?<schemed>https?:\/\/${IN_AUTHORITY}+${BEHIND_HOST})|(?<![<[{"])(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])(?::\d{1,5}(?!\d))?${BEHIND_HOST})`,
   "giu",
 );
 /** An address of the fediverse, "@ann.example@ann.example", may begin like a handle and names somebody else. */
 const MENTION = new RegExp(
-  String.raw`(?<=^|[\s(]|${ELIDED})@(?![A-Za-z0-9._-]*@[A-Za-z0-9])([A-Za-z0-9.-]*[A-Za-z0-9])`,
+  String.raw`(?<=${BEFORE})@(?![A-Za-z0-9._-]*@[A-Za-z0-9])([A-Za-z0-9.-]*[A-Za-z0-9])`,
   "gu",
 );
 /** Characters that separate nothing visible, but would end up inside a tag. */
 const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
-/** A mark after the sign belongs to the sign: with U+20E3 it is the emoji of a key. */
-const TAG = new RegExp(String.raw`(?<=^|\s|${ELIDED})[#＃](?!\p{M})([^\s${UNSEEN}]+)`, "gu");
+/** A mark after the sign belongs to the sign: with U+20E3 it is the emoji of a key. Tags may be joined: "#one/#two". */
+const TAG = new RegExp(
+  String.raw`(?<=${BEFORE}|[#＃][\p{L}\p{M}\p{N}_]{1,64}\/)[#＃](?!\p{M})([^\s#＃${UNSEEN}${DIRECTIONS}]+)`,
+  "gu",
+);
 /** Begins with a look-behind, so that punctuation within a tag is read once and not from each character. */
 const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;
@@ -105,11 +137,29 @@ function* links(text: string): Generator<Stretch> {
   for (const match of text.matchAll(LINK)) {
     const domain = match.groups?.["domain"];
     if (domain !== undefined && !hasKnownEnding(domain)) continue;
-    const shown = withoutSentenceEnd(match[0]);
+    const shown = withoutSentenceEnd(withinBrackets(match[0], text, match.index));
     const uri = domain === undefined ? shown : `https://${shown}`;
     if (!URL.canParse(uri) || new URL(uri).hostname === "") continue;
     yield { kind: "link", uri, start: match.index, end: match.index + shown.length };
   }
+}
+
+/** Cuts what was found where the bracket or quotation mark directly before it is closed. */
+function withinBrackets(found: string, text: string, start: number): string {
+  const opening = text.charAt(start - 1);
+  const closing = CLOSING[opening];
+  if (closing === undefined) return found;
+  let depth = 0;
+  for (let at = 0; at < found.length; at += 1) {
+    const character = found.charAt(at);
+    if (closing.includes(character)) {
+      const isApostrophe = APOSTROPHES.has(character) && /[\p{L}\p{N}]/u.test(found.charAt(at + 1));
+      if (isApostrophe) continue;
+      if (depth === 0) return found.slice(0, at);
+      depth -= 1;
+    } else if (character === opening) depth += 1;
+  }
+  return found;
 }
 
 /** Removes what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
@@ -141,7 +191,8 @@ function* mentions(text: string): Generator<Stretch> {
 
 function* tags(text: string): Generator<Stretch> {
   for (const match of text.matchAll(TAG)) {
-    const tag = (match[1] ?? "").replace(TRAILING_MARKS, "");
+    const whole = withinBrackets(match[1] ?? "", text, match.index);
+    const tag = whole.replace(TRAILING_MARKS, "");
     if (!isTag(tag)) continue;
     yield { kind: "tag", tag, start: match.index, end: match.index + 1 + tag.length };
   }

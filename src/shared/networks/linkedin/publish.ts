@@ -96,14 +96,17 @@ export function publishedAs(urn: string): Done {
 /** https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format */
 const RESERVED = String.raw`\\|{}@[\]()<>#*_~`;
 const EACH_RESERVED = new RegExp(`[${RESERVED}]`, "g");
-/** A word of a hashtag. Persian, Sinhala and others join or separate letters within one by U+200C and U+200D. */
-const WORD = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[\u200c\u200d](?=[\p{L}\p{N}]))*`;
+/**
+ * A word of a hashtag. Persian, Sinhala and others join or separate letters within one by U+200C and U+200D, Catalan and
+ * Japanese by a dot in the middle.
+ */
+const WORD = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[\u200c\u200d\u00b7\u30fb](?=[\p{L}\p{N}]))*`;
 /**
  * Read from left to right, so that nothing is escaped twice: an address as a whole, because a `#` in it begins no
  * hashtag; then a hashtag at the start of a word; then any character that has a meaning for LinkedIn.
  */
 const TOKEN = new RegExp(
-  String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#&])#(${WORD})|[${RESERVED}]`,
+  String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#＃&])([#＃])(${WORD})|[${RESERVED}]`,
   "giu",
 );
 const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
@@ -126,15 +129,15 @@ export function littleText(text: string): string {
 }
 
 function withoutMentions(text: string): string {
-  return text.replace(TOKEN, (token: string, tag?: string) => {
+  return text.replace(TOKEN, (token: string, sign = "", tag = "") => {
     if (token.length === 1) return `\\${token}`;
     // `#1` is only a number.
-    return tag !== undefined && /\p{L}/u.test(tag) ? hashtag(tag) : escaped(token);
+    return /\p{L}/u.test(tag) ? hashtag(sign, tag) : escaped(token);
   });
 }
 
-function hashtag(tag: string): string {
-  return String.raw`{hashtag|\#|${escaped(tag)}}`;
+function hashtag(sign: string, tag: string): string {
+  return `{hashtag|\\${sign}|${escaped(tag)}}`;
 }
 
 function escaped(text: string): string {
