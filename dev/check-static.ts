@@ -10,6 +10,7 @@ const CHECKS = [
   "check:layers",
   "check:structure",
   "check:words",
+  "check:names",
   "check:unused",
 ];
 

@@ -30,6 +30,7 @@ console.log("with a limit:");
 console.log(`functions in 10,000 tokens: ${figures.functionsPer10000Tokens}`);
 console.log(`functions of at most eight lines with one use: ${figures.functionsWithOneUse}`);
 console.log(`names of functions, types and classes in two files: ${figures.namesInTwoFiles}`);
+console.log(`types named by a participle: ${figures.participleTypes}`);
 const modules = Object.entries(figures.tokens).map(([module, count]) => `${module} ${count}`);
 console.log(`tokens: ${modules.join(", ")}`);
 for (const [role, kinds] of Object.entries(limits.rowKinds))

@@ -13,6 +13,8 @@ export interface SourceFigures {
   readonly functionsWithOneUse: number;
   /** Names of top-level functions, types and classes that are declared in two files outside the networks' folders. */
   readonly namesInTwoFiles: number;
+  /** Types whose name is a participle and nothing else. */
+  readonly participleTypes: number;
   /** Tokens of the parsed sources by module, a folder of `src/shared` or of `src`. */
   readonly tokens: Readonly<Record<string, number>>;
 }
@@ -52,19 +54,56 @@ function namedFunctionOf(node: ts.Node): NamedFunction | undefined {
 const isImported = ({ parent }: ts.Node) =>
   ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent);
 
+/** A name, and the files that declare it. */
+export interface DeclaredName {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+/** Participles that English forms without "ed", and two that stand alone as if they were nouns. */
+const PARTICIPLE =
+  /^(?:[A-Z][a-z]+ed|Found|Made|Kept|Told|Sent|Begun|Said|Held|Taken|Drawn|Written|Known|Shown|Lost|Spent|Seen|Given|Undone|Beside|Own)$/;
+/** Nouns that end as participles do. */
+const NOUNS: ReadonlySet<string> = new Set(["Embed", "Feed", "Speed", "Seed", "Need"]);
+
+/** Finds names that stand for two things, and types that are named by a participle. */
+export function namesOf(sources: readonly Source[]): {
+  readonly inTwoFiles: readonly DeclaredName[];
+  readonly participles: readonly DeclaredName[];
+} {
+  const declaredIn = new Map<string, Set<string>>();
+  const participles: DeclaredName[] = [];
+  for (const { path, tree } of sources)
+    for (const statement of tree.statements) {
+      const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+      const names = ts.isVariableStatement(statement)
+        ? statement.declarationList.declarations.map((one) => namedFunctionOf(one)?.name.text)
+        : isType || ts.isClassDeclaration(statement) || ts.isFunctionDeclaration(statement)
+          ? [statement.name?.text]
+          : [];
+      for (const name of names) {
+        if (name === undefined) continue;
+        if (isType && PARTICIPLE.test(name) && !NOUNS.has(name))
+          participles.push({ name, paths: [path] });
+        if (!NETWORK.test(path))
+          declaredIn.set(name, (declaredIn.get(name) ?? new Set()).add(path));
+      }
+    }
+  const inTwoFiles = [...declaredIn]
+    .filter(([, paths]) => paths.size > 1)
+    .map(([name, paths]) => ({ name, paths: [...paths] }));
+  return { inTwoFiles, participles };
+}
+
 /** Counts what the sources are made of. */
 export function sourceFiguresOf(sources: readonly Source[]): SourceFigures {
   const tokens: Record<string, number> = {};
   const uses = new Map<string, number>();
-  const declaredIn = new Map<string, Set<string>>();
   const shortOnes: string[] = [];
   let functions = 0;
   for (const { path, tree } of sources) {
     const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
     let count = 0;
-    const declare = (name: string) => {
-      if (!NETWORK.test(path)) declaredIn.set(name, (declaredIn.get(name) ?? new Set()).add(path));
-    };
     const visit = (node: ts.Node) => {
       if (node.getChildCount(tree) === 0 && node.kind !== ts.SyntaxKind.EndOfFileToken) count += 1;
       if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && !isImported(node))
@@ -75,26 +114,21 @@ export function sourceFiguresOf(sources: readonly Source[]): SourceFigures {
         const isTop = whole.parent === tree;
         const lines = lineAt(whole.getEnd()) - lineAt(whole.getStart(tree)) + 1;
         functions += 1;
-        if (isTop) declare(name.text);
         const isPrivate = isMethod && ts.isPrivateIdentifier(name);
         if ((isTop || isPrivate) && lines <= SHORT_LINES_MAX) shortOnes.push(name.text);
       }
-      if (ts.isClassDeclaration(node) && node.name !== undefined) declare(node.name.text);
-      if (
-        node.parent === tree &&
-        (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-      )
-        declare(node.name.text);
       node.getChildren(tree).forEach(visit);
     };
     visit(tree);
     tokens[moduleOf(path)] = (tokens[moduleOf(path)] ?? 0) + count;
   }
+  const names = namesOf(sources);
   const all = Object.values(tokens).reduce((sum, count) => sum + count, 0);
   return {
     functionsPer10000Tokens: Math.round((100_000 * functions) / Math.max(1, all)) / 10,
     functionsWithOneUse: shortOnes.filter((name) => uses.get(name) === 2).length,
-    namesInTwoFiles: [...declaredIn.values()].filter((files) => files.size > 1).length,
+    namesInTwoFiles: names.inTwoFiles.length,
+    participleTypes: names.participles.length,
     tokens,
   };
 }

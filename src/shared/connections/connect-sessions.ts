@@ -1,3 +1,4 @@
+import { isRecord } from "../runtime/is-record.ts";
 import { actorOf, makerOf, type Maker } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
@@ -29,9 +30,7 @@ const BRANDING_URLS = ["logoUrl", "faviconUrl", "privacyUrl", "termsUrl", "suppo
 const NAMED_HOST = /^[a-z0-9.-]+$/;
 
 const propertyOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  isRecord(value) ? value[name] : undefined;
 
 /**
  * Returns the problems of a new session's addresses that depend on the settings. The schema reports those of any other

@@ -1,5 +1,5 @@
+import { ago } from "../runtime/process.ts";
 import { overItems, type TakeStep } from "../runtime/walk-step.ts";
-import type { Clock } from "../runtime/process.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { finishWithdrawal } from "./withdraw.ts";
 
@@ -10,8 +10,6 @@ const STATES_KEPT_MS = DAY_MS;
 /** Longer than most visits of one server are apart. */
 const HOSTS_KEPT_MS = 90 * DAY_MS;
 const WITHDRAWAL_MS_MAX = 10_000;
-
-const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
 export function purgeStates(services: ConnectionsDeps, after: string | undefined) {
   return services.stores.oauthStates.removeEndedBefore(ago(services.clock, STATES_KEPT_MS), after);

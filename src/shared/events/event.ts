@@ -1,3 +1,4 @@
+import { isRecord } from "../runtime/is-record.ts";
 import { withDocUrl } from "../runtime/doc-url.ts";
 import { newId } from "../runtime/ids.ts";
 import {
@@ -90,9 +91,6 @@ export function toEvent(row: Row): Event {
   const { traceId, requestId, ...event } = eventRow.decode(row);
   return { ...event, origin: { traceId, requestId } };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The parts of a leg that can fail with an error of their own. */
 const FOLLOWING = ["firstComment", "removal"];

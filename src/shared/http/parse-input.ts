@@ -1,3 +1,4 @@
+import { isRecord } from "../runtime/is-record.ts";
 import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
@@ -201,8 +202,4 @@ function addIssues(found: readonly Issue[], later: readonly Issue[]): readonly I
   return [...found, ...later.filter(({ path }) => !paths.has(path))];
 }
 
-function ownFields(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  // Safe: any object has names and values.
-  return isObject ? (value as Readonly<Record<string, unknown>>) : {};
-}
+const ownFields = (value: unknown) => (isRecord(value) ? value : {});

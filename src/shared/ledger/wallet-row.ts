@@ -89,7 +89,7 @@ export function walletOf({ row }: Pick<PartitionView, "row">): Wallet {
  * Returns the writes of a change of the wallet: its row and the new ledger entries. They belong into the transaction of
  * what the tokens are for. A change of nothing has none, and doesn't need the wallet.
  * @throws DamagedRow
- * @throws Error as `applyChange` does
+ * @throws Error as `applyWalletChange` does
  */
 export function walletWrites(
   { row, now }: Pick<PartitionView, "row" | "now">,

@@ -144,7 +144,7 @@ function daySpentAfter(wallet: Wallet, movement: Movement, today: string, now: D
 
 /**
  * Applies a movement. Returns the wallet after it and the ledger entry.
- * @throws Error when the movement would break `0 <= reserved <= balance`: callers call `refusal` first
+ * @throws Error when the movement would break `0 <= reserved <= balance`: callers call `spendingRefusal` first
  */
 export function applyMovement(
   wallet: Wallet,

@@ -1,3 +1,4 @@
+import { later } from "../runtime/process.ts";
 import type { Config } from "../config/config.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import { giveBack } from "../runtime/give-back.ts";
@@ -30,7 +31,6 @@ const HINT_MS_MAX = 60_000;
 /** When a mail is sent again whose acceptance was cut off: each time later, and five times at most. */
 const CUT_OFF_MS = [1.5, 5, 15, 45, 180].map((minutes) => minutes * 60_000);
 
-const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
 const waitOf = (attempts: number) =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, attempts - 1));
 const mailKeyOf = ({ platformId, rowKey }: StoredMail) => `${platformId}|${rowKey}`;

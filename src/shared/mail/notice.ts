@@ -1,3 +1,4 @@
+import { isRecord } from "../runtime/is-record.ts";
 import type { Event } from "../events/events.ts";
 import type { MailValues } from "./mail-content.ts";
 
@@ -15,9 +16,6 @@ export interface Happening {
   readonly notice: OwnerNotice;
   readonly values: MailValues;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
 
 /** Reads a text or a number from an event's data, or "" for any other value. */
 function textAt(data: unknown, ...names: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { later } from "../runtime/process.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import { MARK_MS, sweepMarked } from "../wake/wake.ts";
 import type { MailDeps } from "./deps.ts";
@@ -13,8 +14,6 @@ const LOOK_MS_MAX = 10_000;
 const HINT_MS_MAX = 60_000;
 /** The line that calls somebody is written when the server has refused every mail for this long. */
 const FAILING_MS_MAX = 5 * 60_000;
-
-const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
 
 /** Sends a platform's mails, and schedules another run while a mail is left. */
 async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {

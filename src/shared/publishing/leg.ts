@@ -47,7 +47,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing its call failed or stays unknown   failed      ended: error              release
  *   failed     owner retries                      pending     retried: round, resend    reserve
  *
- * "Its call" is the one that publishes: its state is the status (`statusOf`). What it costs is reserved before it
+ * "Its call" is the one that publishes: its state is the status (`legStatusOf`). What it costs is reserved before it
  * can be claimed (`reservation`), and settled or released by the transaction that ends it. `succeeded` and `skipped` are
  * final; only a retry changes a failed leg.
  */

@@ -3,6 +3,12 @@ export interface Clock {
   now(): Date;
 }
 
+/** Returns the time so many milliseconds later. */
+export const later = (time: Date, ms: number): Date => new Date(time.getTime() + ms);
+
+/** Returns the time so many milliseconds ago. */
+export const ago = (clock: Clock, ms: number): Date => later(clock.now(), -ms);
+
 type Callback = (endsAt: Date) => Promise<void>;
 
 /** Runs callbacks before the process ends, if the host announces the end with a signal. */

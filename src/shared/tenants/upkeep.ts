@@ -1,5 +1,5 @@
+import { ago } from "../runtime/process.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Clock } from "../runtime/process.ts";
 import type { TenantsDeps } from "./deps.ts";
 
 /** Longer than a request takes that writes a pointer before its target. */
@@ -7,8 +7,6 @@ export const POINTERS_YOUNG_MS = 24 * 60 * 60 * 1000;
 const LINKS_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Long enough to see who was invited, and by whom. */
 const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
-
-const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
 /** Removes a page of the pointers to missing keys, which a crash leaves behind. */
 export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {

@@ -110,7 +110,7 @@ export class AccountStore {
     const { rows, next } = await this.#table.select(page, after);
     const texts = rows.map(({ partitionKey, row, etag }) => {
       const claim = unlessDamaged(() => toClaim(row, etag));
-      // Safe: `partitionOf` begins with a network's name.
+      // Safe: `accountPartition` begins with a network's name.
       const network = partitionKey.split("|")[0] as NetworkName;
       return claim && { partitionKey, rowKey: row.rowKey, network, claim };
     });

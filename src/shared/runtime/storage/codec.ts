@@ -1,3 +1,4 @@
+import { isRecord } from "../is-record.ts";
 import * as z from "zod";
 import { invariant } from "../errors.ts";
 import { shape } from "../shape.ts";
@@ -162,16 +163,13 @@ export const namesForm = <Name extends string>(): Form<readonly Name[]> =>
   // Safe as in `text`: a name that this build doesn't know is shown unchanged.
   shape(() => z.array(z.string()) as unknown as z.ZodType<readonly Name[]>);
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The form of an object that only the caller interprets, kept as it is: zod's record would drop `__proto__`. */
-export const fieldsForm = shape(() => z.custom<Readonly<Record<string, unknown>>>(isFields));
+export const fieldsForm = shape(() => z.custom<Readonly<Record<string, unknown>>>(isRecord));
 
 /** The form of a customer's own names and values. */
 export const metadataForm = shape(() =>
   z.custom<Readonly<Record<string, string>>>(
-    (value) => isFields(value) && Object.values(value).every((one) => typeof one === "string"),
+    (value) => isRecord(value) && Object.values(value).every((one) => typeof one === "string"),
   ),
 );
 

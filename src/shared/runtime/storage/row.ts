@@ -30,6 +30,8 @@ export function keyOfWrite(write: RowWrite): string {
   return write.kind === "delete" ? write.rowKey : write.row.rowKey;
 }
 
+export const creation = (row: Row): RowWrite => ({ kind: "create", row });
+
 /** Writes a row regardless of what is stored. Commits to a platform's partition know their rows and never use this. */
 export interface RowPut {
   readonly kind: "put";

@@ -1,3 +1,4 @@
+import { later } from "../../runtime/process.ts";
 import type { Actor } from "../../callers/caller.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 
@@ -80,11 +81,9 @@ export function newErasure(
   };
 }
 
-const later = (now: Date, ms: number) => new Date(now.getTime() + ms).toISOString();
-
 /** Continues in a minute, because posts are being removed at their networks, or profiles are being erased. */
 export function aMinuteLater(erasure: Erasure, now: Date): Erasure {
-  return { ...erasure, notBefore: later(now, CLOSING_CHECK_MS) };
+  return { ...erasure, notBefore: later(now, CLOSING_CHECK_MS).toISOString() };
 }
 
 /**
@@ -94,7 +93,7 @@ export function aMinuteLater(erasure: Erasure, now: Date): Erasure {
 export function afterClosing(erasure: Erasure, openPosts: number, now: Date): Erasure {
   const quietAt = new Date(Date.parse(erasure.requestedAt) + QUIET_MS).toISOString();
   if (openPosts > 0 || now.toISOString() < quietAt)
-    return { ...erasure, cursor: "", notBefore: later(now, CLOSING_CHECK_MS) };
+    return { ...erasure, cursor: "", notBefore: later(now, CLOSING_CHECK_MS).toISOString() };
   return { ...erasure, stage: "clearing", step: 0, cursor: "", foundInRound: 0 };
 }
 
@@ -110,7 +109,7 @@ export function afterPage(erasure: Erasure, page: RemovedPage, steps: number, no
       step: 0,
       cursor: "",
       foundInRound: 0,
-      notBefore: later(now, QUIET_MS),
+      notBefore: later(now, QUIET_MS).toISOString(),
     };
   return { ...counted, stage: "removing", cursor: "" };
 }

@@ -96,7 +96,7 @@ export async function joinPlatform(
   return { platform, user };
 }
 
-/** Creates the user of an invitation and signs them in. @throws AppError as `join` */
+/** Creates the user of an invitation and signs them in. @throws AppError as `joinPlatform` */
 export async function acceptInvitation(
   services: TenantsDeps,
   scope: RequestScope,

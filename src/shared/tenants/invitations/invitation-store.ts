@@ -1,3 +1,4 @@
+import { creation } from "../../runtime/storage/row.ts";
 import { USER_ROLES } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../partition/partition.ts";
 import { comparedEmail } from "../../runtime/email.ts";
@@ -43,7 +44,6 @@ function toInvitation(platformId: string, row: Row): Invitation {
   return { ...invitationRow.decode(row), id: invitations.idOf(row), platformId };
 }
 
-const creating = (row: Row): RowWrite => ({ kind: "create", row });
 const merging = (row: Row, { etag }: StoredRow): RowWrite => ({ kind: "merge", row, etag });
 
 /** Returns the id of the invitation that an e-mail's row leads to, or "". */
@@ -106,12 +106,12 @@ export class InvitationStore {
         const pointing = invitedEmailRow.encode({ invitationId: id, expiresAt });
         const writes = [
           stored === undefined
-            ? creating({ ...invitationRow.encode(invitation), rowKey: key })
+            ? creation({ ...invitationRow.encode(invitation), rowKey: key })
             : merging({ ...invitationRow.encodePart(change), rowKey: key }, stored),
           pointer === undefined
-            ? creating({ ...pointing, rowKey: pointerKey })
+            ? creation({ ...pointing, rowKey: pointerKey })
             : merging({ ...pointing, rowKey: pointerKey }, pointer),
-          ...more.map(creating),
+          ...more.map(creation),
         ];
         return { answer: true, writes, raises: false };
       }),
@@ -149,9 +149,9 @@ export class InvitationStore {
           const writes = [
             merging({ ...columns, rowKey: key }, stored),
             ...this.#unpointed(id, pointerKey, row(pointerKey)),
-            creating(newUserRow(user)),
+            creation(newUserRow(user)),
             userCountWrite(platform, 1, user.role),
-            ...more.map(creating),
+            ...more.map(creation),
           ];
           return { answer: true, writes, raises: false };
         },

@@ -1,3 +1,4 @@
+import { creation } from "../../runtime/storage/row.ts";
 import { accessOperation, type Commit } from "../../partition/partition.ts";
 import { markerKey, markerRow } from "../../ledger/ledger.ts";
 import type { Row } from "../../runtime/storage/row.ts";
@@ -7,8 +8,6 @@ import { PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
 import { INDEX, indexKey, toPlatform } from "./platform-store.ts";
 
 const PAGE_ROWS = 500;
-
-const creating = (row: Row) => ({ kind: "create", row }) as const;
 
 /** Stores how platforms end. Each step is a transaction on the platform's row, so that racing steps have an order. */
 export class ClosingStore {
@@ -36,7 +35,7 @@ export class ClosingStore {
         const changed = { ...platformRow.encodePart(change), rowKey: PLATFORM_ROW_KEY };
         const writes = [
           { kind: "merge", row: changed, etag: stored.etag } as const,
-          ...more.map(creating),
+          ...more.map(creation),
         ];
         return { answer: { ...platform, ...change }, writes, raises: true };
       }),
@@ -58,7 +57,7 @@ export class ClosingStore {
           tokens: 0,
           createdAt: now.toISOString(),
         });
-        const writes = [{ ...marker, rowKey: key }, ...rows].map(creating);
+        const writes = [{ ...marker, rowKey: key }, ...rows].map(creation);
         return { answer: undefined, writes, raises: false };
       }),
     );

@@ -1,3 +1,4 @@
+import { creation } from "../../runtime/storage/row.ts";
 import * as z from "zod";
 import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../partition/partition.ts";
@@ -111,8 +112,6 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
   return { ...columns, rowKey: userKey(user.id) };
 }
 
-const creating = (row: Row) => ({ kind: "create", row }) as const;
-
 export function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
   const { totpSecret, totpConfirmed, totpStartedAt, totpLastStep, recoveryHashes, ...user } =
@@ -175,7 +174,7 @@ export class UserStore {
         const platform = row(PLATFORM_ROW_KEY);
         invariant(platform !== undefined, "a user was made for no platform");
         const writes = [
-          ...[newUserRow(user), ...more].map(creating),
+          ...[newUserRow(user), ...more].map(creation),
           userCountWrite(platform, 1, user.role),
         ];
         return { answer: undefined, writes, raises: false };
@@ -211,7 +210,7 @@ export class UserStore {
         const rows = typeof more === "function" ? more(user) : more;
         return {
           answer: { ...user, ...changed },
-          writes: [{ kind: "merge", row: columns, etag: stored.etag }, ...rows.map(creating)],
+          writes: [{ kind: "merge", row: columns, etag: stored.etag }, ...rows.map(creation)],
           raises: changesAccess(user, changed),
         };
       }),
@@ -262,7 +261,7 @@ export class UserStore {
         if (isLast && suspendedAt === undefined) return { answer: "last" };
         const removed = { kind: "delete", rowKey: key } as const;
         const counted = userCountWrite(platform, -1, role, isLast ? suspendedAt : undefined);
-        const writes = [removed, counted, ...more.map(creating)];
+        const writes = [removed, counted, ...more.map(creation)];
         return { answer: "deleted", writes, raises: true };
       }),
     );
@@ -289,7 +288,7 @@ export class UserStore {
         const writes = [
           { kind: "merge", row: columns, etag: stored.etag } as const,
           ...(isOtherRole ? [ownerCountWrite(platform, role === "owner" ? 1 : -1)] : []),
-          ...more.map(creating),
+          ...more.map(creation),
         ];
         return { answer: { ...user, role, locale }, writes, raises: isOtherRole };
       }),

@@ -1,3 +1,4 @@
+import { isRecord } from "../../runtime/is-record.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { type Delivery, type DeliveryError, retryAfterSeconds } from "./delivery.ts";
@@ -13,9 +14,6 @@ const ITEMS_MAX = 20;
 const CHARACTERS_TRIED = [256, 64, 40] as const;
 
 type Data = Event["data"];
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Cuts text to a length and marks it with `…`, but never cuts inside a surrogate pair. */
 function cutWithEllipsis(text: string, charactersMax: number): string {
