@@ -21,7 +21,7 @@ describe("host.json", () => {
     expect(functionTimeout).toBe(300_000);
     expect(extensions.queues).toEqual({
       batchSize: 32,
-      newBatchThreshold: 31,
+      newBatchThreshold: 63,
       maxPollingInterval: 100,
       visibilityTimeout: 30_000,
       maxDequeueCount: 5,
