@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createOperators, type Operators } from "../../src/shared/callers/tokens.ts";
@@ -117,6 +118,31 @@ describe("the operators' key set", () => {
     await operators.verify(old);
     await vi.waitFor(async () => expect(await outcome(operators, old)).toBe("invalid_credentials"));
     expect(issuer.fetches()).toBe(2);
+  });
+
+  test("twenty tokens wait while the issuer is slow, the others are refused immediately, and operators with a known key are let in", async () => {
+    const { now, advance } = standTime();
+    const issuer = await createOperatorIssuer();
+    const operators = operatorsOf(issuer, now);
+    const known = await issuer.token({}, now());
+    const stranger = await createOperatorIssuer();
+    await stranger.rotate();
+    const forged = await stranger.token({}, now());
+    const ofMany = async () => {
+      const held = issuer.holdKeys();
+      const outcomes = Array.from({ length: 60 }, () => outcome(operators, forged));
+      await held.asked;
+      const first = await Promise.race(outcomes);
+      const own = await Promise.race([outcome(operators, known), setTimeout(1_000, "waits")]);
+      held.release();
+      const all = await Promise.all(outcomes);
+      return { first, own, refused: all.filter((one) => one === "service_unavailable").length };
+    };
+    const refused = { first: "service_unavailable", refused: 40 };
+    expect(await ofMany()).toEqual({ ...refused, own: "service_unavailable" });
+    expect(await outcome(operators, known)).toBe("operator-1");
+    advance(6 * MINUTE);
+    expect(await ofMany()).toEqual({ ...refused, own: "operator-1" });
   });
 
   test("no operator is admitted while the key set was never fetched", async () => {

@@ -80,6 +80,11 @@ describe("publishing to Bluesky", () => {
 
   test.each([
     ["a 200 that names another record", answer(200, { uri: `${uri}2`, cid: "bafy" })],
+    [
+      "a 200 that names another account's record",
+      answer(200, { uri: uri.replace("aaaa", "bbbb") }),
+    ],
+    ["a 200 whose account is none", answer(200, { uri: uri.replace(DID, `${DID}\r\n?x=#`) })],
     ["a 200 that names a like", answer(200, { uri: uri.replace("post", "like"), cid: "bafy" })],
     ["a taken key", answer(400, { error: "InvalidSwap" })],
   ])("publishing to Bluesky is in doubt after %s", async (_what, reply) => {

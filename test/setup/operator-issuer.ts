@@ -27,6 +27,8 @@ export interface OperatorIssuer {
   rotate(): Promise<void>;
   /** Whether the key set can be had. */
   setReachable(reachable: boolean): void;
+  /** Holds back the next answers until they are released. `asked` resolves when the first is asked for. */
+  holdKeys(): { readonly asked: Promise<void>; release(): void };
   /** From now on answers this text instead of its key set. */
   answerKeys(text: string): void;
   publicKeys(): { readonly keys: readonly JWK[] };
@@ -57,6 +59,8 @@ export async function createOperatorIssuer(
   let fetches = 0;
   let reachable = true;
   let keysText: string | undefined;
+  let onAsked = () => undefined as void;
+  let held = Promise.resolve();
   const publicKeys = () => ({ keys: [key.jwk] });
 
   return {
@@ -70,6 +74,12 @@ export async function createOperatorIssuer(
     },
     setReachable: (value) => {
       reachable = value;
+    },
+    holdKeys() {
+      const asked = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      [onAsked, held] = [asked.resolve, released.promise];
+      return { asked: asked.promise, release: released.resolve };
     },
     answerKeys: (text) => {
       keysText = text;
@@ -94,6 +104,8 @@ export async function createOperatorIssuer(
       async request(request) {
         if (request.url !== jwksUrl) return await outbound.request(request);
         fetches += 1;
+        onAsked();
+        await held;
         if (!reachable) throw new HttpFailure("not_sent", "connect_failed");
         const text = keysText ?? JSON.stringify(publicKeys());
         return {

@@ -1,5 +1,13 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
-import { boundedText, serviceUnavailable } from "../runtime/errors.ts";
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from "jose";
+import { AppError, boundedText, serviceUnavailable } from "../runtime/errors.ts";
+import { FairLimit } from "../runtime/fair-limit.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
@@ -16,6 +24,11 @@ const KEYS_COOLDOWN_MS = 5 * 60 * 1000;
 const KEYS_RENEW_MS = 3600 * 1000;
 const FETCH_TIMEOUT_MS = 5_000;
 const KEYS_BYTES_MAX = 256 * 1024;
+/**
+ * How many tokens may wait while keys are fetched. Anybody can make up tokens, and each one that waits takes one of the
+ * host's slots (`host.json` admits 100), which all customers need.
+ */
+const KEYS_WAITING_MAX = 20;
 const CLOCK_TOLERANCE_SECONDS = 60;
 const ALGORITHMS = ["RS256", "ES256"];
 
@@ -76,7 +89,23 @@ function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) 
       log.warn("the operators' keys were not renewed, the present ones stay in use", { error });
     });
   };
-  return { keys, renew };
+  const waiting = new FairLimit({
+    capacity: KEYS_WAITING_MAX,
+    perOwner: KEYS_WAITING_MAX,
+    waitingMax: 0,
+  });
+  const findKey: JWTVerifyGetKey = async (header, token) => {
+    const isKnown = keys.jwks()?.keys.some(({ kid }) => kid === header.kid) === true;
+    // Neither of these waits for a request.
+    if (keys.fresh && (isKnown || keys.coolingDown)) return await keys(header, token);
+    const found = await waiting.run("tokens", 1, () => keys(header, token));
+    if (found !== undefined) return found.result;
+    throw new AppError("service_unavailable", "Too many requests wait for keys. Try again.", {
+      retryAfterSeconds: FETCH_TIMEOUT_MS / 1000,
+      isOverload: true,
+    });
+  };
+  return { findKey, renew };
 }
 
 /** Returns the roles of a token. Only an array of texts counts, neither `scp` nor a single text. */
@@ -122,14 +151,14 @@ export function createOperators(
     const expected = "ENTRA_TENANT_ID or OPERATOR_ISSUER, and OPERATOR_AUDIENCE";
     return { verify: () => Promise.reject(invalidCredentials({ check, expected })) };
   }
-  const { keys, renew } = openKeys(config, services);
+  const { findKey, renew } = openKeys(config, services);
   const { issuers, audiences, jwksUrl, tenantId } = config;
   return {
     async verify(token) {
       renew();
       const now = services.now();
       try {
-        const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        const { payload, protectedHeader } = await jwtVerify(token, findKey, {
           algorithms: ALGORITHMS,
           issuer: [...issuers],
           audience: [...audiences],

@@ -4,7 +4,7 @@ import { inForm } from "../contract/ask.ts";
 import { notYet, legFailure } from "../contract/outcome.ts";
 import type { Done, Finding } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { type Remote, COLLECTION, type Leg } from "./state.ts";
+import { COLLECTION, type Leg } from "./state.ts";
 import { classify, xrpcError } from "./errors.ts";
 import { query } from "./request.ts";
 
@@ -22,7 +22,7 @@ export async function find(leg: Leg): Promise<Finding> {
   const request = query(credentials.pds, "com.atproto.repo.getRecord", record);
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return notYet(answer.message);
-  const published = readRecord(answer, remote);
+  const published = readRecord(answer, leg);
   if (published !== undefined) return published;
   if (isNotFound(answer)) {
     // Repeating is always harmless. That nothing was published is only certain when no call is running.
@@ -44,13 +44,14 @@ function isNotFound(answer: HttpResponse): boolean {
   return error === "RecordNotFound" || isSaid;
 }
 
-const recordShape = () => z.object({ uri: z.templateLiteral(["at://", z.string()]) });
+const recordShape = () => z.object({ uri: z.string() });
 
-/** Returns the leg's post if an answer names it. Another record's name says nothing about it. */
-export function readRecord(answer: HttpResponse, { rkey }: Remote): Done | undefined {
-  const { uri } = inForm(recordShape)(answer) ?? {};
-  const [did = "", collection, key] = uri?.slice("at://".length).split("/") ?? [];
-  if (uri === undefined || collection !== COLLECTION || key !== rkey) return undefined;
-  const url = `https://bsky.app/profile/${did}/post/${rkey}`;
-  return { kind: "done", externalId: uri, url };
+/** Returns the leg's post if an answer names it. The name of another record or account says nothing about it. */
+export function readRecord(
+  answer: HttpResponse,
+  { credentials: { did }, remote: { rkey } }: Pick<Leg, "credentials" | "remote">,
+): Done | undefined {
+  const externalId = `at://${did}/${COLLECTION}/${rkey}`;
+  if (inForm(recordShape)(answer)?.uri !== externalId) return undefined;
+  return { kind: "done", externalId, url: `https://bsky.app/profile/${did}/post/${rkey}` };
 }

@@ -18,7 +18,7 @@ export async function perform(leg: Leg): Promise<Outcome> {
   const request = procedure(credentials.pds, "com.atproto.repo.putRecord", input);
   const answer = await callAsAccount(request, leg);
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const published = readRecord(answer, remote);
+  const published = readRecord(answer, leg);
   if (published !== undefined) return published;
   const classified = await classifyFor(answer, leg);
   // The person gave no file: the picture is that of the link's page.

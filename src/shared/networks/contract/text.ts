@@ -239,6 +239,13 @@ export function originOf(address: string): string | undefined {
 
 const ID_CHARACTERS_MAX = 500;
 
-/** Reports whether a text may be an id. Customers store and show ids, so none has control characters. */
+/**
+ * Reports whether a text may be an id. Customers store and show ids, so none has control characters. Ids are parts of
+ * addresses, so none leads elsewhere there.
+ */
 export const isNetworkId = (id: string): boolean =>
-  id !== "" && id.length <= ID_CHARACTERS_MAX && !/\p{Cc}/u.test(id) && id.isWellFormed();
+  id !== "" &&
+  id.length <= ID_CHARACTERS_MAX &&
+  !/\p{Cc}/u.test(id) &&
+  !id.split(/[/\\]/).some((part) => part === "." || part === "..") &&
+  id.isWellFormed();
