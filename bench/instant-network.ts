@@ -9,7 +9,7 @@ import { NETWORK_HOST } from "./relay.ts";
 
 const HOOKS_HOST = "hooks.example.test";
 const FILES_HOST = "files.example.test";
-const VIDEO = new URL("../dev/networks/media/clip.mp4", import.meta.url);
+const VIDEO = new URL("../sandbox/media/clip.mp4", import.meta.url);
 const PIECE_BYTES = 65_536;
 const BOX_HEAD_BYTES = 8;
 

@@ -1,6 +1,6 @@
 import { unescapeHtml } from "../src/shared/networks/contract/text.ts";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "./networks/bluesky/state.ts";
-import { STRICT_HOST } from "./networks/mastodon/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../sandbox/bluesky/state.ts";
+import { STRICT_HOST } from "../sandbox/mastodon/state.ts";
 
 const STEPS_MAX = 12;
 const TIMEOUT_MS = 30_000;

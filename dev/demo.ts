@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { NETWORKS } from "./networks/registry.ts";
+import { NETWORKS } from "../sandbox/registry.ts";
 import { ApiRefusal, createApiClient } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
 import { linkInBrowser } from "./demo-visit.ts";

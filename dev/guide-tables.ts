@@ -13,7 +13,7 @@ import type { Network } from "../src/shared/networks/contract/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
 import { type Keys, TRAITS } from "../src/shared/networks/mastodon/servers.ts";
-import { PUBLIC_ANSWERS } from "./networks/public-answers.ts";
+import { PUBLIC_ANSWERS } from "../sandbox/public-answers.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 const code = (text: string) => `\`${text}\``;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import type { Mailbox } from "./networks/mailbox.ts";
+import type { Mailbox } from "../sandbox/mailbox.ts";
 
 const MAIL_BYTES_MAX = 1024 * 1024;
 

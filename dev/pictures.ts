@@ -17,7 +17,7 @@ const POLL_MS = 500;
 /** The last network is left to be linked, so that the page shows both. */
 const LINKED = DEMO_NETWORKS.slice(0, -1);
 /** The sandbox's accounts have names and no faces. */
-const FACE = "dev/networks/media/portrait.jpg";
+const FACE = "sandbox/media/portrait.jpg";
 
 const SHORT = {
   text: "First frost this morning. The ovens are on, and the door opens at seven. #breakfast",

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { FRIEND_USER, SECOND_PAGE } from "../../dev/networks/facebook/state.ts";
-import { PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
-import { DEMO_ORGANIZATION, FRIEND_MEMBER } from "../../dev/networks/linkedin/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
+import { FRIEND_USER, SECOND_PAGE } from "../../sandbox/facebook/state.ts";
+import { PERSONAL_ACCOUNT } from "../../sandbox/instagram/state.ts";
+import { DEMO_ORGANIZATION, FRIEND_MEMBER } from "../../sandbox/linkedin/state.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { openSite, Visitor, type BrowserSite } from "./site.ts";

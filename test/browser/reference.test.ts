@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { DARK_DESK, LIGHT_PHONE, openPage, violations } from "./axe.ts";

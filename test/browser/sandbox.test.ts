@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { aPublisher } from "../setup/publisher.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { dataOf, freshSession, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";

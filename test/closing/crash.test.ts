@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { eraseProfiles } from "../setup/walks.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";

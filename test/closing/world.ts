@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { aMarkedProfile, worldSettings, type MarkedProfile } from "../erasure/world.ts";
 import { dataOf, freshSession, outcomeOf } from "../setup/factories.ts";
 import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";

@@ -4,8 +4,8 @@ import {
   DEMO_PAGE,
   FRIEND_USER,
   SECOND_PAGE,
-} from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP, PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
+} from "../../sandbox/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP, PERSONAL_ACCOUNT } from "../../sandbox/instagram/state.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import type { Answer } from "../setup/relay.ts";
 import { Browser, formsOf, locationOf, readable } from "./browser.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PIXELFED_HOST } from "../../dev/networks/mastodon/state.ts";
+import { PIXELFED_HOST } from "../../sandbox/mastodon/state.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { Browser, locationOf, readable } from "./browser.ts";
 import { anOwner, openWorld } from "./world.ts";

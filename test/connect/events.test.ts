@@ -1,6 +1,6 @@
 import { boundedLinked } from "../setup/bounded.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";

@@ -11,7 +11,7 @@ import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import type { TableFault } from "../model/storage-model.ts";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { anOwner, openWorld, type Owner } from "./world.ts";
 import { connectionOf, credentialsOf, revokeConnection, saveLinked } from "../setup/stored.ts";
 import { forFile } from "../setup/for-file.ts";

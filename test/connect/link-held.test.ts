@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { FRIEND_APP_PASSWORD, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { FRIEND_APP_PASSWORD, FRIEND_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { HeldWrites } from "../access/held-writes.ts";
 import { BLUESKY } from "../http/connect-calls.ts";
 import { aKey, dataOf, type TestKey } from "../setup/factories.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DEMO_FACEBOOK_APP, DEMO_PAGE, DEMO_USER } from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE, DEMO_USER } from "../../sandbox/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { Browser, locationOf } from "./browser.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
 import { forgetHost } from "../setup/stored.ts";

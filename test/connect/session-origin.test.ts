@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../sandbox/facebook/state.ts";
 import { BLUESKY } from "../http/connect-calls.ts";
 import { aKey, dataOf, outcomeOf, PASSWORD, type TestKey } from "../setup/factories.ts";
 import { startRelay, type Answer, type CallOptions } from "../setup/relay.ts";

@@ -1,4 +1,4 @@
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { inject } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { aPublisher } from "../setup/publisher.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startIssuer } from "../../dev/issuer.ts";
 import { hostEnvironment } from "../../dev/local-settings.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 

@@ -28,7 +28,7 @@ const filesOf = (folders: readonly string[], ending: RegExp): string[] =>
 
 const MARKDOWN = [
   ...readdirSync(".").filter((name) => name.endsWith(".md")),
-  ...filesOf(["bench", "dev", "docs", "examples", "infra", "test"], /\.md$/),
+  ...filesOf(["bench", "dev", "docs", "examples", "infra", "sandbox", "test"], /\.md$/),
 ];
 
 /** Read by scripts and examples, or put into a shell by `azd`, and never read by the app. */
@@ -141,7 +141,10 @@ test("links lead from the README to every page", () => {
 });
 
 test("code and documents name only documents that exist", () => {
-  const files = [...MARKDOWN, ...filesOf(["src", "dev", "infra", "test"], /\.(?:ts|bicep|json)$/)];
+  const files = [
+    ...MARKDOWN,
+    ...filesOf(["src", "sandbox", "dev", "infra", "test"], /\.(?:ts|bicep|json)$/),
+  ];
   const named = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\bdocs\/[\w/-]+\.(?:md|png)\b/g)].map(
       ([path]) => path,
@@ -179,7 +182,7 @@ test.each([...DOCUMENTS, "CHANGELOG.md"])("%s names no place of somebody's machi
 });
 
 test("documents name only files and folders that exist", () => {
-  const places = /`((?:src|dev|test|bench|docs|examples|infra)(?:\/[\w.-]+)+)`/g;
+  const places = /`((?:src|sandbox|dev|test|bench|docs|examples|infra)(?:\/[\w.-]+)+)`/g;
   const named = DOCUMENTS.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(places)].map(([, path = ""]) => ({ file, path })),
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
 import { aLinkedAccount, linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { aKey, aProfile, dataOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

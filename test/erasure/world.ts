@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";

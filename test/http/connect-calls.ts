@@ -1,5 +1,5 @@
 import { beforeEach, expect } from "vitest";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { Browser, decide, locationOf } from "../connect/browser.ts";
 import { anOwner, openWorld } from "../connect/world.ts";

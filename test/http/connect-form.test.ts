@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { Browser, locationOf, readable } from "../connect/browser.ts";
 import { anOwner, anotherProfile, balance } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { eventWrite, type EventType } from "../../src/shared/events/events.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
-import type { ReadMail } from "../../dev/networks/mailbox.ts";
+import type { ReadMail } from "../../sandbox/mailbox.ts";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";
 import { useMailedRelay, useRelay } from "../setup/use-relay.ts";

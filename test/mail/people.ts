@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ReadMail } from "../../dev/networks/mailbox.ts";
+import type { ReadMail } from "../../sandbox/mailbox.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
 import { tokenIn, type MailedRelay } from "../setup/mail.ts";
 import type { Answer, Relay } from "../setup/relay.ts";

@@ -66,7 +66,7 @@ function readers(): number[] {
 let clip: Buffer;
 let photo: Buffer;
 beforeAll(async () => {
-  clip = await readFile("dev/networks/media/clip.mp4");
+  clip = await readFile("sandbox/media/clip.mp4");
   photo = await flag(600, 400).jpeg().toBuffer();
 });
 

@@ -4,7 +4,7 @@ import { animatedGif, animatedWebp, flag, photoWithPlace } from "./pictures.ts";
 
 /** Good files of every type that is looked into, small, so that many can be tried. */
 export async function seedFiles(): Promise<Readonly<Record<string, Buffer>>> {
-  const clip = await readFile("dev/networks/media/clip.mp4");
+  const clip = await readFile("sandbox/media/clip.mp4");
   const picture = () => flag(120, 80);
   return {
     mp4: clip,

@@ -71,7 +71,7 @@ const endless: Serve = (request, response) => {
 };
 
 beforeAll(async () => {
-  clip = await readFile(new URL("../../dev/networks/media/clip.mp4", import.meta.url));
+  clip = await readFile(new URL("../../sandbox/media/clip.mp4", import.meta.url));
   padded = withPadding(clip, 3 * MEGABYTE);
   photo = await flag(600, 400).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   server = await serveFiles({

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Site } from "../../dev/networks/network.ts";
-import { file } from "../../dev/networks/sample-media.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import type { Site } from "../../sandbox/network.ts";
+import { file } from "../../sandbox/sample-media.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { MEDIA_REPAIRS } from "../../src/shared/networks/contract/media.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
@@ -20,7 +20,7 @@ import { rawPhoto, REDUCED, tiffOf } from "./tiffs.ts";
 /** Within the sandbox, so that the networks that fetch files themselves find them. */
 const HOST = "files.sandbox.test";
 const sample = (name: string) =>
-  readFileSync(new URL(`../../dev/networks/media/${name}`, import.meta.url));
+  readFileSync(new URL(`../../sandbox/media/${name}`, import.meta.url));
 const ALL_CASES = [
   "animated.webp",
   "cmyk.jpg",

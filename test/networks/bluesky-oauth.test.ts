@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { describe, expect, test } from "vitest";
-import { DEMO_HANDLE, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import { DEMO_HANDLE, FRIEND_HANDLE } from "../../sandbox/bluesky/state.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { clientMetadata, publicKeys } from "../../src/shared/networks/bluesky/client-documents.ts";
 import { accessEnd } from "../../src/shared/networks/bluesky/session.ts";
 import {

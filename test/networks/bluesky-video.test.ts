@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";

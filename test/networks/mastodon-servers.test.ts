@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST } from "../../dev/networks/mastodon/state.ts";
-import { ICESHRIMP_HOST, LENIENT_HOST, PIXELFED_HOST } from "../../dev/networks/mastodon/state.ts";
-import { PLEROMA_HOST, SHARKEY_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST } from "../../sandbox/mastodon/state.ts";
+import { ICESHRIMP_HOST, LENIENT_HOST, PIXELFED_HOST } from "../../sandbox/mastodon/state.ts";
+import { PLEROMA_HOST, SHARKEY_HOST, STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
 import { classify } from "../../src/shared/networks/mastodon/errors.ts";

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import type {
   CredentialsOutcome,
   PrepareOutcome,

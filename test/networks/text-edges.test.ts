@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseLittleText } from "../../dev/networks/linkedin/little-text.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { parseLittleText } from "../../sandbox/linkedin/little-text.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { littleText, plainText } from "../../src/shared/networks/linkedin/publish.ts";
 import { type NetworkName, networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";

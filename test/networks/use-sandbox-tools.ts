@@ -1,5 +1,5 @@
 import { beforeEach } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import { useSandbox } from "../sandbox/client.ts";
 import { sandboxTools, type SandboxTools } from "./sandbox-leg.ts";

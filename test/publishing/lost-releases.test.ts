@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { casesOf } from "../setup/long-check.ts";

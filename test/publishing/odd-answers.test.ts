@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { GivenAnswer } from "../../dev/networks/faults.ts";
-import { PIXELFED_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import type { GivenAnswer } from "../../sandbox/faults.ts";
+import { PIXELFED_HOST, STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";

@@ -4,7 +4,7 @@ import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { GivenAnswer } from "../../dev/networks/faults.ts";
+import type { GivenAnswer } from "../../sandbox/faults.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LENIENT_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { LENIENT_HOST, STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Publisher } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";

@@ -1,6 +1,6 @@
 import { encodeTime } from "ulid";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import { IS_LONG } from "../setup/long-check.ts";

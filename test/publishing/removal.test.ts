@@ -4,7 +4,7 @@ import { aPublisher, publisherOf, unique, type Publisher } from "../setup/publis
 import { replaceIn } from "../setup/replace-in.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
-import { LENIENT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { LENIENT_HOST } from "../../sandbox/mastodon/state.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { erase, untilGone } from "../erasure/world.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
-import type { Sandbox, SandboxOptions } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
+import type { Sandbox, SandboxOptions } from "../../sandbox/server.ts";
 
 export interface CallOptions {
   readonly method?: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { FAILURE_MODES } from "../../dev/networks/faults.ts";
-import { escapeHtml } from "../../dev/networks/html.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { FAILURE_MODES } from "../../sandbox/faults.ts";
+import { escapeHtml } from "../../sandbox/html.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { forFile } from "../setup/for-file.ts";
 
 const sandbox = forFile(() => startSandbox());

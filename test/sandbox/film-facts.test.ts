@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isOtherFilm, videoFacts } from "../../dev/networks/media-facts.ts";
+import { isOtherFilm, videoFacts } from "../../sandbox/media-facts.ts";
 
 const written = (name: string) =>
   readFileSync(new URL(`../media/written/${name}`, import.meta.url));

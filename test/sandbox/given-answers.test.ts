@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
+import { DEMO_PAGE } from "../../sandbox/facebook/state.ts";
 import { useSandbox } from "./client.ts";
 import { pageToken } from "./linked.ts";
 

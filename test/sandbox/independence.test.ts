@@ -4,7 +4,7 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-const SANDBOX = "dev/networks";
+const SANDBOX = "sandbox";
 const PRODUCT = "src/shared";
 /** Escaping of a page's text: what a reader sees is not what is checked. */
 const MARKUP = "src/shared/runtime/markup.ts";

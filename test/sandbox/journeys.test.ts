@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
-import { DEMO_ACCOUNT, DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP, DEMO_MEMBER } from "../../dev/networks/linkedin/state.ts";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../sandbox/facebook/state.ts";
+import { DEMO_ACCOUNT, DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
+import { DEMO_LINKEDIN_APP, DEMO_MEMBER } from "../../sandbox/linkedin/state.ts";
 import { useSandbox } from "./client.ts";
 import type { CallOptions, Reply } from "./client.ts";
 
 const at = useSandbox();
 const PHOTO = new Uint8Array(
-  readFileSync(new URL("../../dev/networks/media/photo.jpg", import.meta.url)),
+  readFileSync(new URL("../../sandbox/media/photo.jpg", import.meta.url)),
 );
 const PHOTO_URL = "https://media.sandbox.test/portrait.jpg";
 const CALLBACK = "http://localhost:7071/api/v1/connect/callback/network";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
-import { DEMO_ACCOUNT } from "../../dev/networks/instagram/state.ts";
-import { DEMO_MEMBER } from "../../dev/networks/linkedin/state.ts";
-import { countedLength, countedText } from "../../dev/networks/mastodon/counted-length.ts";
-import type { Site } from "../../dev/networks/network.ts";
-import { route } from "../../dev/networks/network.ts";
+import { DEMO_PAGE } from "../../sandbox/facebook/state.ts";
+import { DEMO_ACCOUNT } from "../../sandbox/instagram/state.ts";
+import { DEMO_MEMBER } from "../../sandbox/linkedin/state.ts";
+import { countedLength, countedText } from "../../sandbox/mastodon/counted-length.ts";
+import type { Site } from "../../sandbox/network.ts";
+import { route } from "../../sandbox/network.ts";
 import { useSandbox } from "./client.ts";
 import type { CallOptions, Reply } from "./client.ts";
 import {

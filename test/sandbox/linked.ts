@@ -1,6 +1,6 @@
-import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP } from "../../dev/networks/linkedin/state.ts";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../sandbox/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
+import { DEMO_LINKEDIN_APP } from "../../sandbox/linkedin/state.ts";
 import type { CallOptions, Reply } from "./client.ts";
 
 type Call = (host: string | null, path: string, options?: CallOptions) => Promise<Reply>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as hosts from "../../dev/networks/mastodon/state.ts";
+import * as hosts from "../../sandbox/mastodon/state.ts";
 import { traitsOf } from "../../src/shared/networks/mastodon/servers.ts";
 import { useSandbox } from "./client.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { callAt, useSandbox } from "./client.ts";
 
 const at = useSandbox();
@@ -119,7 +119,7 @@ test("accounts, tokens, posts and files are there again after a restart", async 
   const folder = await mkdtemp(join(tmpdir(), "sandbox-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const photo = new File(
-    [await readFile(new URL("../../dev/networks/media/photo.jpg", import.meta.url))],
+    [await readFile(new URL("../../sandbox/media/photo.jpg", import.meta.url))],
     "p",
     {
       type: "image/jpeg",

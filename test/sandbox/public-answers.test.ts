@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
-import { DEMO_ACCOUNT } from "../../dev/networks/instagram/state.ts";
-import { DEMO_MEMBER } from "../../dev/networks/linkedin/state.ts";
-import { PUBLIC_ANSWERS } from "../../dev/networks/public-answers.ts";
+import { DEMO_PAGE } from "../../sandbox/facebook/state.ts";
+import { DEMO_ACCOUNT } from "../../sandbox/instagram/state.ts";
+import { DEMO_MEMBER } from "../../sandbox/linkedin/state.ts";
+import { PUBLIC_ANSWERS } from "../../sandbox/public-answers.ts";
 import { useSandbox } from "./client.ts";
 import type { CallOptions, Reply } from "./client.ts";
 import {

@@ -1,6 +1,6 @@
-import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
+import { DEMO_FACEBOOK_APP } from "../../sandbox/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
+import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../sandbox/linkedin/state.ts";
 
 /** Settings with which all five networks are there: the apps that the sandbox knows. */
 export const DEMO_APPS = {

@@ -1,5 +1,5 @@
 import { startMailServer, type MailServer } from "../../dev/mail-server.ts";
-import { Mailbox, type ReadMail } from "../../dev/networks/mailbox.ts";
+import { Mailbox, type ReadMail } from "../../sandbox/mailbox.ts";
 import { startRelay, type Relay, type RelayOptions } from "./relay.ts";
 
 /** A relay with a mail server of its own. */

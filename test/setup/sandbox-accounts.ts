@@ -1,6 +1,6 @@
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
+import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";

@@ -1,4 +1,4 @@
-import { startSandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
 import { forFile } from "./for-file.ts";
 import { startRelay } from "./relay.ts";
 import { sandboxSettings } from "./sandbox-accounts.ts";

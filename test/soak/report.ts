@@ -1,4 +1,4 @@
-import type { PublishedPost } from "../../dev/networks/network.ts";
+import type { PublishedPost } from "../../sandbox/network.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Load } from "./load.ts";
 import type { MessageCounts } from "./queue-weather.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PublishedPost } from "../../dev/networks/network.ts";
+import type { PublishedPost } from "../../sandbox/network.ts";
 import type { Ask } from "./load.ts";
 import type { Arrival } from "./receivers.ts";
 import type { ShownEntry, ShownLeg, ShownPost, Snapshot } from "./snapshot.ts";

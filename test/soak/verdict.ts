@@ -1,4 +1,4 @@
-import type { PublishedPost } from "../../dev/networks/network.ts";
+import type { PublishedPost } from "../../sandbox/network.ts";
 import { numberIn } from "./load.ts";
 import type { Ask } from "./load.ts";
 import type { Arrival } from "./receivers.ts";

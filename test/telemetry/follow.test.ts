@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseTraceParent } from "../../src/shared/runtime/telemetry/work-context.ts";

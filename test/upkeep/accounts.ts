@@ -1,4 +1,4 @@
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";

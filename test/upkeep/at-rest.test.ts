@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEMO_APP_PASSWORD } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_APP_PASSWORD } from "../../sandbox/bluesky/state.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { Browser } from "../connect/browser.ts";

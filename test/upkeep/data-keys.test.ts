@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";

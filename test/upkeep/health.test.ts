@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
+import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { anotherProfile, anOwner, aSibling, type Owner } from "../connect/world.ts";
 import { calls, DAY_MS, openWholeWorld } from "./accounts.ts";

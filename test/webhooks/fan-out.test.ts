@@ -1,6 +1,6 @@
 import { addPending } from "./emit-event.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";

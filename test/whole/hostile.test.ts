@@ -39,7 +39,7 @@ const dripping: Serve = (_request, response) => {
 };
 
 beforeAll(async () => {
-  const clip = await readFile("dev/networks/media/clip.mp4");
+  const clip = await readFile("sandbox/media/clip.mp4");
   files = await serveFiles({
     "/times.mp4": whole(endlessTimes(clip)),
     "/runs.mp4": whole(manyTimes(clip, 1_000, 2_000_000)),

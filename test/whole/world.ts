@@ -1,7 +1,7 @@
 import { startIssuer } from "../../dev/issuer.ts";
 import type { Issuer } from "../../dev/issuer.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../sandbox/server.ts";
+import type { Sandbox } from "../../sandbox/server.ts";
 
 const AUDIENCE = "api://publishing-relay";
 const ISSUER_HOST = "login.sandbox.test";

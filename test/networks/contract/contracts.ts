@@ -1,8 +1,8 @@
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../../dev/networks/bluesky/state.ts";
-import { DEMO_FACEBOOK_APP } from "../../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../dev/networks/linkedin/state.ts";
-import { LENIENT_HOST, STRICT_HOST } from "../../../dev/networks/mastodon/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../../sandbox/bluesky/state.ts";
+import { DEMO_FACEBOOK_APP } from "../../../sandbox/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../../sandbox/instagram/state.ts";
+import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../sandbox/linkedin/state.ts";
+import { LENIENT_HOST, STRICT_HOST } from "../../../sandbox/mastodon/state.ts";
 import type { LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import type { Form } from "./leg-run.ts";

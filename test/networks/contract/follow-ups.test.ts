@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../../dev/networks/server.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
 import type { FollowUp } from "../../../src/shared/networks/contract/visible-call.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { useSandbox } from "../../sandbox/client.ts";

@@ -9,7 +9,7 @@ import {
   SHARKEY_HOST,
   SMALL_HOST,
   STRICT_HOST,
-} from "../../../dev/networks/mastodon/state.ts";
+} from "../../../sandbox/mastodon/state.ts";
 import { IS_LONG } from "../../setup/long-check.ts";
 import { CONTRACTS } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";

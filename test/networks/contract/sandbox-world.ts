@@ -1,4 +1,4 @@
-import { startSandbox } from "../../../dev/networks/server.ts";
+import { startSandbox } from "../../../sandbox/server.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
 import type { NetworkContract } from "./contracts.ts";

@@ -1,7 +1,7 @@
-import { linkSite } from "../../../dev/networks/links.ts";
-import { matchRoute, siteOf } from "../../../dev/networks/router.ts";
-import { mediaSite } from "../../../dev/networks/sample-media.ts";
-import type { Sandbox } from "../../../dev/networks/server.ts";
+import { linkSite } from "../../../sandbox/links.ts";
+import { matchRoute, siteOf } from "../../../sandbox/router.ts";
+import { mediaSite } from "../../../sandbox/sample-media.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
 import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
 
 /** A post as a reader of the network finds it. */

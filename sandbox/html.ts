@@ -1,4 +1,4 @@
-export { escapeHtml } from "../../src/shared/runtime/markup.ts";
+export { escapeHtml } from "../src/shared/runtime/markup.ts";
 
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#b4531a"/><path d="M6 10h20M9 10l2 13h10l2-13" fill="none" stroke="#fff" stroke-width="2.5"/></svg>`;
 
