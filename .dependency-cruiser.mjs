@@ -138,7 +138,7 @@ export default {
       name: "src-stands-alone",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(sandbox|dev|test|bench)/" },
+      to: { path: "^(sandbox|dev|tools|infra|test|bench)/" },
     },
   ],
   options: {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { buildApp } from "../dev/build.ts";
+import { buildApp } from "../tools/build.ts";
 import { throughBareHttp } from "./bare-http.ts";
 import { openClients, rowsOfPost, type StoreBare } from "./bare-storage.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";

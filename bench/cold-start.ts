@@ -1,6 +1,6 @@
 import { loadavg, availableParallelism } from "node:os";
 import { randomBytes } from "node:crypto";
-import { buildApp } from "../dev/build.ts";
+import { buildApp } from "../tools/build.ts";
 import { packagesOf, startSize, wholeSize } from "./bundle.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { callOf, HEALTH_CALL } from "./first-calls.ts";

@@ -51,7 +51,7 @@ export class HostProcess {
     const manifest = { type: "module", main: resolve("dist/main.js") };
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
     const imports = ["--import", END_WITH_PARENT, "--import", FIGURES];
-    const child = spawn(process.execPath, [...imports, resolve("dev/host/main.ts")], {
+    const child = spawn(process.execPath, [...imports, resolve("tools/host/main.ts")], {
       cwd: folder,
       env: { ...environment, PORT: "0" },
       stdio: ["pipe", "pipe", "pipe", "ipc"],

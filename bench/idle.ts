@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { startAzurite } from "../dev/azurite.ts";
-import { buildApp } from "../dev/build.ts";
+import { buildApp } from "../tools/build.ts";
 import { SETTINGS } from "../src/shared/config/settings.ts";
 import { onlyOne, readSnapshot } from "../test/infra/snapshot.ts";
 import { startFaultProxy } from "../test/setup/fault-proxy.ts";

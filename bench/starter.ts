@@ -1,8 +1,8 @@
 import { registerHooks } from "node:module";
-import { loadApp } from "../dev/host/app-loader.ts";
-import type { HttpData } from "../dev/host/core-types.ts";
-import type { HostLog } from "../dev/host/host-log.ts";
-import { Invoker } from "../dev/host/invocation.ts";
+import { loadApp } from "../tools/host/app-loader.ts";
+import type { HttpData } from "../tools/host/core-types.ts";
+import type { HostLog } from "../tools/host/host-log.ts";
+import { Invoker } from "../tools/host/invocation.ts";
 
 /** What the program is asked to do, as JSON in its only argument. */
 export interface StartOrder {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { buildApp } from "../dev/build.ts";
+import { buildApp } from "../tools/build.ts";
 import type { Services } from "../src/shared/compose.ts";
 import { startBenchStorage } from "./emulator.ts";
 import { HostProcess } from "./host-process.ts";

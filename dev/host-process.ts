@@ -26,7 +26,7 @@ export function startHostProcess(
   environment: Readonly<Record<string, string>>,
   { logFile, onLine }: HostOutput,
 ): HostProcess {
-  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, "dev/host/main.ts"], {
+  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, "tools/host/main.ts"], {
     env: environment,
     stdio: ["pipe", "pipe", "pipe"],
     // Apart from the terminal: its Ctrl-C would reach the host twice, and a second signal means "at once".

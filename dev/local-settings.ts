@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readLocalSettings } from "./host/settings.ts";
+import { readLocalSettings } from "../tools/host/settings.ts";
 
 type Values = Readonly<Record<string, string>>;
 

@@ -152,7 +152,7 @@ function lineShower(sandbox: Sandbox): (line: string, stream: "stdout" | "stderr
 
 /** Builds in a process of its own, so that nothing of the bundler stays in memory. */
 async function buildInChild(): Promise<void> {
-  const program = fileURLToPath(new URL("build.ts", import.meta.url));
+  const program = fileURLToPath(new URL("../tools/build.ts", import.meta.url));
   await execute(process.execPath, [program], { timeout: BUILD_MS_MAX });
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { buildApp } from "../../dev/build.ts";
+import { buildApp } from "../../tools/build.ts";
 import {
   packagesOf,
   packagesOfParts,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
-import { HOST_SETTINGS } from "../../dev/host-settings.ts";
+import { HOST_SETTINGS } from "../../tools/host-settings.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const storage = { AzureWebJobsStorage: "UseDevelopmentStorage=true" };

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { HOST_SETTINGS } from "../../dev/host-settings.ts";
-import { GENERATED, withTables } from "../../dev/document-tables.ts";
+import { HOST_SETTINGS } from "../../tools/host-settings.ts";
+import { GENERATED, withTables } from "../../tools/document-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 import { DOCUMENTS } from "./blocks.ts";
@@ -28,7 +28,7 @@ const filesOf = (folders: readonly string[], ending: RegExp): string[] =>
 
 const MARKDOWN = [
   ...readdirSync(".").filter((name) => name.endsWith(".md")),
-  ...filesOf(["bench", "dev", "docs", "examples", "infra", "sandbox", "test"], /\.md$/),
+  ...filesOf(["bench", "dev", "docs", "examples", "infra", "sandbox", "test", "tools"], /\.md$/),
 ];
 
 /** Read by scripts and examples, or put into a shell by `azd`, and never read by the app. */
@@ -143,7 +143,7 @@ test("links lead from the README to every page", () => {
 test("code and documents name only documents that exist", () => {
   const files = [
     ...MARKDOWN,
-    ...filesOf(["src", "sandbox", "dev", "infra", "test"], /\.(?:ts|bicep|json)$/),
+    ...filesOf(["src", "sandbox", "dev", "tools", "infra", "test"], /\.(?:ts|bicep|json)$/),
   ];
   const named = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\bdocs\/[\w/-]+\.(?:md|png)\b/g)].map(
@@ -182,7 +182,7 @@ test.each([...DOCUMENTS, "CHANGELOG.md"])("%s names no place of somebody's machi
 });
 
 test("documents name only files and folders that exist", () => {
-  const places = /`((?:src|sandbox|dev|test|bench|docs|examples|infra)(?:\/[\w.-]+)+)`/g;
+  const places = /`((?:src|sandbox|dev|tools|test|bench|docs|examples|infra)(?:\/[\w.-]+)+)`/g;
   const named = DOCUMENTS.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(places)].map(([, path = ""]) => ({ file, path })),
   );

@@ -6,7 +6,7 @@ import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
 const page = await readFile("docs/dev/storage.md", "utf8");
 
 test("the page on storage has every kind of row once", async () => {
-  const { rowKinds } = JSON.parse(await readFile("dev/structure.json", "utf8")) as {
+  const { rowKinds } = JSON.parse(await readFile("tools/structure.json", "utf8")) as {
     readonly rowKinds: Readonly<Record<string, readonly string[]>>;
   };
   const described = [...page.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, kind]) => kind ?? "");

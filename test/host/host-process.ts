@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { outputOf } from "../setup/child-output.ts";
 
-const HOST = resolve("dev/host/main.ts");
+const HOST = resolve("tools/host/main.ts");
 const WAIT_MS = 60_000;
 const POLL_MS = 20;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { RouteTable } from "../../dev/host/http-routing.ts";
-import { decodePath, encodePath } from "../../dev/host/request-path.ts";
+import { RouteTable } from "../../tools/host/http-routing.ts";
+import { decodePath, encodePath } from "../../tools/host/request-path.ts";
 import { routeKeys } from "../../src/functions/manifest.ts";
 import { functionName } from "../../src/shared/http/register.ts";
 import { methodsOf } from "../../src/shared/http/route.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { QueueServiceClient } from "@azure/storage-queue";
 import type { QueueClient } from "@azure/storage-queue";
 import { describe, expect, inject, test } from "vitest";
-import { decodeMessage } from "../../dev/host/queue-processor.ts";
+import { decodeMessage } from "../../tools/host/queue-processor.ts";
 import { startHostProcess, until } from "./host-process.ts";
 import type { HostProcess, HostProcessOptions } from "./host-process.ts";
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { BindingInfo } from "../../dev/host/core-types.ts";
-import { readHostJson } from "../../dev/host/host-json.ts";
-import { readLocalSettings } from "../../dev/host/settings.ts";
-import type { OnLeftOut } from "../../dev/host/left-out.ts";
-import { readTriggers } from "../../dev/host/triggers.ts";
+import type { BindingInfo } from "../../tools/host/core-types.ts";
+import { readHostJson } from "../../tools/host/host-json.ts";
+import { readLocalSettings } from "../../tools/host/settings.ts";
+import type { OnLeftOut } from "../../tools/host/left-out.ts";
+import { readTriggers } from "../../tools/host/triggers.ts";
 
 async function folderWith(name: string, content: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "settings-"));

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { TimerFiles, TimerStatus } from "../../dev/host/timer-files.ts";
-import { TimerListener } from "../../dev/host/timer-listener.ts";
-import { parseSchedule } from "../../dev/host/timer-schedule.ts";
+import type { TimerFiles, TimerStatus } from "../../tools/host/timer-files.ts";
+import { TimerListener } from "../../tools/host/timer-listener.ts";
+import { parseSchedule } from "../../tools/host/timer-schedule.ts";
 import { startHostProcess, until } from "./host-process.ts";
 import type { HostProcess } from "./host-process.ts";
 

@@ -1,8 +1,8 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { findBicep } from "../../dev/bicep.ts";
-import { checkInfra } from "../../dev/check-infra.ts";
+import { findBicep } from "../../infra/tools/bicep.ts";
+import { checkInfra } from "../../infra/tools/check-infra.ts";
 
 const INFRA = resolve(import.meta.dirname, "../../infra");
 

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { installedBicep } from "../../dev/bicep.ts";
+import { installedBicep } from "../../infra/tools/bicep.ts";
 import { checkBroken } from "./broken-infra.ts";
 
 const COMPILE_MS_MAX = 180_000;
@@ -23,7 +23,7 @@ test.skipIf(installedBicep() === undefined)(
 
 describe("where no compiler can be had", () => {
   const check = (...args: readonly string[]) =>
-    spawnSync(process.execPath, [resolve("dev/check-infra.ts"), ...args], {
+    spawnSync(process.execPath, [resolve("infra/tools/check-infra.ts"), ...args], {
       env: { PATH: "", NUGET_PACKAGES: resolve("nobody/keeps/packages/here") },
       encoding: "utf8",
     });

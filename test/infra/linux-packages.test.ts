@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const run = promisify(execFile);
-const SCRIPT = resolve(import.meta.dirname, "../../dev/linux-packages.ts");
+const SCRIPT = resolve(import.meta.dirname, "../../tools/linux-packages.ts");
 
 /** npm's part in it: installs the optional packages of the folder's package.json, and notes what it was asked. */
 const NPM = `#!${process.execPath}

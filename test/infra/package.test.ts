@@ -63,7 +63,7 @@ describe.runIf(HAS_PACKAGES)("what is deployed", () => {
   });
 
   test("what is deployed has what the bundle loads beside itself, and no other package", () => {
-    const installed = /INSTALLED = \[([^\]]*)\]/.exec(read("dev/build.ts"))?.[1] ?? "";
+    const installed = /INSTALLED = \[([^\]]*)\]/.exec(read("tools/build.ts"))?.[1] ?? "";
     const names = [...installed.matchAll(/"([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(names).toContain("sharp");
     // Types are read by nobody at run time.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { HOST_SETTINGS } from "../../dev/host-settings.ts";
+import { HOST_SETTINGS } from "../../tools/host-settings.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 import { onlyOne, readSnapshot } from "./snapshot.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SNAPSHOTS } from "../../dev/check-infra.ts";
+import { SNAPSHOTS } from "../../infra/tools/check-infra.ts";
 import { queues } from "../../src/functions/manifest.ts";
 import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";

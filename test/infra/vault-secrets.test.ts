@@ -8,7 +8,7 @@ import { parseConfig } from "../../src/shared/config/config.ts";
 import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const run = promisify(execFile);
-const SCRIPT = resolve(import.meta.dirname, "../../dev/vault-secrets.ts");
+const SCRIPT = resolve(import.meta.dirname, "../../infra/tools/vault-secrets.ts");
 
 /** The Azure CLI's part in it: a vault in a JSON file, and a list of what was on its command lines. */
 const AZ = `#!${process.execPath}
@@ -235,7 +235,7 @@ describe("rotating", () => {
     async (args) => {
       const { ok, output } = await secrets(...args);
       expect(ok).toBe(false);
-      expect(output).toContain("usage: node dev/vault-secrets.ts");
+      expect(output).toContain("usage: node infra/tools/vault-secrets.ts");
     },
   );
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { describeRules } from "../../dev/describe-rules.ts";
+import { describeRules } from "../../tools/describe-rules.ts";
 import { breach, checkRules, textRules } from "../../src/shared/networks/contract/rules.ts";
 import { LEG_ERRORS } from "../../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";

@@ -21,7 +21,7 @@ export interface Build {
 /** Reads the build that was kept. */
 export async function keptBuild(): Promise<Build> {
   const packed = await readFile("test/releases/kept.json.br");
-  // Safe: `dev/keep-release.ts` wrote it.
+  // Safe: `tools/keep-release.ts` wrote it.
   return JSON.parse(brotliDecompressSync(packed).toString()) as Build;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import type { Azurite } from "../../dev/azurite.ts";
-import { buildApp } from "../../dev/build.ts";
+import { buildApp } from "../../tools/build.ts";
 import { startTestAzurite } from "./azurite.ts";
 
 declare module "vitest" {

@@ -1,5 +1,5 @@
 import { startAzurite } from "../../dev/azurite.ts";
-import { buildApp } from "../../dev/build.ts";
+import { buildApp } from "../../tools/build.ts";
 import { runSoak } from "./soak.ts";
 
 const SECONDS = 900;

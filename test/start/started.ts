@@ -129,7 +129,7 @@ export async function childrenOf({ pid }: Started): Promise<{ pid: number; comma
 /** The local host that a start script runs. */
 export async function hostPidOf(started: Started): Promise<number> {
   const children = await childrenOf(started);
-  const host = children.find(({ command }) => command.includes("dev/host/main.ts"));
+  const host = children.find(({ command }) => command.includes("tools/host/main.ts"));
   if (host === undefined) throw new Error("the start script has no host");
   return host.pid;
 }

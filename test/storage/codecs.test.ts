@@ -278,7 +278,7 @@ function valuesOf(columns: Readonly<Record<string, Column<unknown>>>): fc.Arbitr
 
 test("every kind of row is among these", () => {
   // `npm run check:structure` holds this list to the code.
-  const { rowKinds } = JSON.parse(readFileSync("dev/structure.json", "utf8")) as {
+  const { rowKinds } = JSON.parse(readFileSync("tools/structure.json", "utf8")) as {
     readonly rowKinds: Readonly<Record<string, readonly string[]>>;
   };
   const kinds = KINDS.map(({ kind }) => kind);

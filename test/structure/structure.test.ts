@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { problemsOf, structureOf, type Limits, type Structure } from "../../dev/structure.ts";
+import { problemsOf, structureOf, type Limits, type Structure } from "../../tools/structure.ts";
 
 const ORDER = ["publishing", "billing", "runtime"];
 const LIMITS: Limits = {

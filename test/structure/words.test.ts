@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beyondLimits, findWords } from "../../dev/words.ts";
+import { beyondLimits, findWords } from "../../tools/words.ts";
 
 const linesOf = (text: string) => findWords("a.ts", text).map(({ line }) => line);
 

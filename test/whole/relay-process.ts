@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
 import { freePort } from "../setup/free-ports.ts";
 
-const HOST = resolve("dev/host/main.ts");
+const HOST = resolve("tools/host/main.ts");
 const BUNDLE = "dist";
 
 const START_MS_MAX = 120_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { BICEP_VERSION, findBicep, runBicep, type BicepRun } from "./bicep.ts";
 
-const INFRA = resolve(import.meta.dirname, "../infra");
+const INFRA = resolve(import.meta.dirname, "..");
 
 /** Parameter files with a snapshot: what the compiler predicts of a deployment. */
 export const SNAPSHOTS = ["small", "large", "every-option"] as const;

@@ -5,10 +5,10 @@ import sharp from "sharp";
 import { z } from "zod";
 import { openChromium } from "../test/browser/chromium.ts";
 import { kill, newPlace, readDemo, start, until } from "../test/start/started.ts";
-import { createApiClient } from "./api-client.ts";
-import type { ApiClient } from "./api-client.ts";
-import { DEMO_NETWORKS } from "./demo.ts";
-import { linkInBrowser } from "./demo-visit.ts";
+import { createApiClient } from "../dev/api-client.ts";
+import type { ApiClient } from "../dev/api-client.ts";
+import { DEMO_NETWORKS } from "../dev/demo.ts";
+import { linkInBrowser } from "../dev/demo-visit.ts";
 
 const FOLDER = "docs/pictures";
 const PUBLISH_MS = 60_000;

@@ -14,7 +14,7 @@ const DATA_KEYS = "data-keys";
 const BLUESKY_KEY = "bluesky-oauth-key";
 const DATA_KEYS_MAX = 8;
 
-const USAGE = `usage: node dev/vault-secrets.ts <command>, with AZURE_KEY_VAULT_NAME set
+const USAGE = `usage: node infra/tools/vault-secrets.ts <command>, with AZURE_KEY_VAULT_NAME set
   create                         makes the secrets that are missing; leaves the others alone, and waits for the app to
                                  have them all where AZURE_FUNCTION_APP_NAME says which it is
   prepare <name>                 makes the next one, to be accepted beside the one in use

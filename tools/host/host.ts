@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { QueueServiceClient } from "@azure/storage-queue";
-import { localFolder } from "../local-folder.ts";
+import { localFolder } from "../../dev/local-folder.ts";
 import { loadApp } from "./app-loader.ts";
 import type { WorkerApp } from "./app-loader.ts";
 import { consoleLog, errorText } from "./host-log.ts";

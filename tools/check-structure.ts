@@ -50,6 +50,6 @@ const problems = problemsOf(structure, limits);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0)
   console.error(
-    `Make it smaller, or raise the limit in dev/structure.json (npm run check:structure -- --update) and say why.`,
+    `Make it smaller, or raise the limit in tools/structure.json (npm run check:structure -- --update) and say why.`,
   );
 process.exitCode = problems.length === 0 ? 0 : 1;
