@@ -241,14 +241,11 @@ const ruleOf = (network: string, reason: MediaReason) =>
   `${network}.media.${RULES[reason] ?? reason}`;
 
 /**
- * Reports whether a problem is only a guess by a file's name. It is settled as soon as the file is read, which shows its
- * type.
+ * Reports whether a rule is about the type of files. A warning of it is only a guess by a file's name, until the file is
+ * read.
  */
-export function isGuess(
-  network: string,
-  { rule, severity }: Pick<Problem, "rule" | "severity">,
-): boolean {
-  return severity === "warning" && rule === ruleOf(network, "type");
+export function isTypeRule(network: string, rule: string | undefined): boolean {
+  return rule === ruleOf(network, "type");
 }
 
 // Safe: the record has every reason as its key and nothing else.

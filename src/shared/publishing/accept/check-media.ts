@@ -3,7 +3,7 @@ import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contrac
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import {
-  isGuess,
+  isTypeRule,
   pictureError,
   refusalError,
   unreachableError,
@@ -108,7 +108,9 @@ export function withMedia(
     const file = found.get(content.media[mediaIndex ?? -1]?.url ?? "");
     return isFound(file) || file?.code === "media_rejected";
   };
-  const problems = check.problems.filter((one) => !isGuess(check.network, one) || !isRead(one));
+  const isGuess = ({ rule, severity }: Problem) =>
+    severity === "warning" && isTypeRule(check.network, rule);
+  const problems = check.problems.filter((one) => !isGuess(one) || !isRead(one));
   const shown = picturesOf(check.network, content, limits).flatMap(({ url, field, target }) => {
     const picture = found.get(url);
     const at = { field, mediaIndex: null };

@@ -1,6 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import { boundedWait } from "../../networks/contract/bounded.ts";
-import { isGuess } from "../../networks/contract/media-check.ts";
+import { isTypeRule } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
@@ -136,9 +136,7 @@ export function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
 
 /** Returns the leg without warnings that were guesses by its files' names, now that the files were read. */
 export function withoutGuesses(leg: Leg): Leg {
-  const warnings = leg.warnings.filter(
-    ({ code: rule }) => !isGuess(leg.network, { rule, severity: "warning" }),
-  );
+  const warnings = leg.warnings.filter(({ code }) => !isTypeRule(leg.network, code));
   return warnings.length === leg.warnings.length ? leg : { ...leg, warnings };
 }
 
@@ -157,9 +155,7 @@ function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
 export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   const last = endedCall(call, end, now);
   // A file that is refused for its type is told about once.
-  const isTypeKnown =
-    end.kind !== "done" &&
-    isGuess(leg.network, { rule: end.failure.rule ?? "", severity: "warning" });
+  const isTypeKnown = end.kind !== "done" && isTypeRule(leg.network, end.failure.rule);
   const told = isTypeKnown ? withoutGuesses(leg) : leg;
   const after = { ...withCall(told, last), ...free };
   switch (last.kind) {
