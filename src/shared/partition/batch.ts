@@ -57,15 +57,6 @@ export function createOverlay() {
   };
 }
 
-/** Returns what an operation sees of its rows and of those that were read with the head. */
-export function viewOf(
-  { accessVersion, rows }: Pick<Head, "accessVersion" | "rows">,
-  now: Date,
-  row: PartitionView["row"],
-): PartitionView {
-  return { accessVersion, now, row: (rowKey) => rows.get(rowKey) ?? row(rowKey) };
-}
-
 /** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
 const CLAIM_OPERATIONS_MAX = 24;
 
@@ -136,10 +127,10 @@ export class Batch {
     return left;
   }
 
-  /** What an operation after all of these sees of the head. */
-  get view(): PartitionView {
+  /** Returns what an operation after all of these sees of the head and of its rows. */
+  viewOn(rows?: ReadonlyMap<string, StoredRow | undefined>): PartitionView {
     const { accessVersion, overlay, head } = this;
-    const row = (rowKey: string) => overlay.see(rowKey, head.rows.get(rowKey));
+    const row = (rowKey: string) => overlay.see(rowKey, head.rows.get(rowKey) ?? rows?.get(rowKey));
     return { accessVersion, now: this.#now(), row };
   }
 
@@ -166,10 +157,7 @@ export class Batch {
   #decide(pending: PendingOperation, basis: DecidableRows): boolean {
     let decision: PartitionDecision<unknown>;
     try {
-      const { overlay, accessVersion, head } = this;
-      const row = (rowKey: string) =>
-        overlay.see(rowKey, head.rows.get(rowKey) ?? basis.rows.get(rowKey));
-      decision = pending.operation.decide({ accessVersion, now: this.#now(), row }, pending.tried);
+      decision = pending.operation.decide(this.viewOn(basis.rows), pending.tried);
     } catch (error) {
       // The caller's rows may be older than the head, and together they show a state that never existed.
       if (basis.kind === "known") pending.state = { kind: "unread", isHeadOld: true };

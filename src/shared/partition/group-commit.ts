@@ -4,7 +4,7 @@ import {
   type RowWrite,
   type TransactionResult,
 } from "../runtime/storage/row.ts";
-import { Batch, claimSize, viewOf } from "./batch.ts";
+import { Batch, claimSize } from "./batch.ts";
 import { HEAD_KEY, headWrite } from "./head-row.ts";
 import {
   goBack,
@@ -104,10 +104,8 @@ export class GroupCommit {
         this.#partition.readHead(),
         ...operation.rowKeys.map(read),
       ]);
-      const rows = new Map(found);
-      const now = this.#partition.now();
-      const view = viewOf(head, now, (rowKey) => rows.get(rowKey));
-      const decision = operation.decide(view, pending.tried);
+      const batch = new Batch(head, performance.now(), () => this.#partition.now());
+      const decision = operation.decide(batch.viewOn(new Map(found)), pending.tried);
       if (decision.kind === "done")
         return this.#answer(pending, { kind: "answer", answer: decision.answer });
     } catch {
@@ -210,7 +208,7 @@ export class GroupCommit {
       const { accessVersion, writers } = batch;
       const startedAt = performance.now();
       const writer = this.#contest.lease(writers.length, this.#queue.length);
-      batch.overlay.add(this.#partition.alongside(head.rows, batch.view));
+      batch.overlay.add(this.#partition.alongside(head.rows, batch.viewOn()));
       const writes = [headWrite(head, { accessVersion, writer }), ...batch.overlay.writes()];
       let result: TransactionResult;
       try {
