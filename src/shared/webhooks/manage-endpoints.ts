@@ -2,7 +2,7 @@ import { type Debit, priceOf } from "../ledger/ledger.ts";
 
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
-import { AppError, notFound } from "../runtime/errors.ts";
+import { limitReached, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { WebhooksDeps } from "./deps.ts";
 import {
@@ -94,8 +94,7 @@ export async function createEndpoint(
     updatedAt: at,
   };
   if (!(await services.stores.endpoints.create(endpoint, secret, priceFor(scope))))
-    throw new AppError(
-      "limit_reached",
+    throw limitReached(
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );
   const target = { type: "webhook", id: endpoint.id };

@@ -1,5 +1,5 @@
 import type { PlatformScope } from "../../callers/scope.ts";
-import { AppError, notFound, serviceUnavailable } from "../../runtime/errors.ts";
+import { limitReached, notFound, serviceUnavailable } from "../../runtime/errors.ts";
 import type { Audit } from "../../audit/audit.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Descendant, KeyStore } from "./key-store.ts";
@@ -108,8 +108,7 @@ async function deleteDescendants(
   await services.stores.keys.purgeAll(deleted);
   recordEach(services.audit, scope, "api_key.deleted", deleted);
   if (found.length > deleted.length)
-    throw new AppError(
-      "limit_reached",
+    throw limitReached(
       `All keys that descend from it are revoked, and ${DELETED_MAX} of them deleted. Repeat the request for the rest.`,
     );
 }
