@@ -54,16 +54,21 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
 
 /**
  * Returns the failure of a refused call. The token was issued just now, so nobody has taken it back: networks don't know
- * one everywhere at once, and some ask the person to log in there first, which comes with a remedy.
+ * one everywhere at once, and some ask the person to log in there first, which comes with a remedy. `asked` says for whom
+ * the call was made.
  */
-export function refusedLink(classified: ClassifiedAnswer): LinkFailure {
+export function refusedLink(
+  classified: ClassifiedAnswer,
+  asked: "account" | "app" = "account",
+): LinkFailure {
   const { code, networkCode, note, isOfApp, remediation } = classified;
   const isHeld = code === "connection_needs_reauth" && remediation !== undefined;
   const meant = isHeld ? "account_restricted" : code;
   const known = isOfApp === true ? "service_limited" : (CODES[meant] ?? "network_unavailable");
   const failure = linkFailed(known, `${networkCode ?? ""} ${note}`.trim());
   // One account can't tell: a network may answer it alone as if the app were refused (`blame.ts`).
-  return known === "service_refused" ? { ...failure, isUnproven: true } : failure;
+  const isUnproven = known === "service_refused" && asked === "account";
+  return isUnproven ? { ...failure, isUnproven } : failure;
 }
 
 /** Returns a failure if a needed scope was not granted. On some pages a person may decline them one by one. */

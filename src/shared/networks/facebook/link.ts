@@ -159,7 +159,7 @@ async function requestToken(grant: Texts, tools: NetworkTools): Promise<string |
 function refusedCode(classified: ClassifiedAnswer): LinkFailure {
   const isOfApp = classified.code === "app_misconfigured";
   const isOfCode = !isOfApp && /^100\b/.test(classified.networkCode ?? "");
-  const { isUnproven: _isUnproven, ...failure } = refusedLink(classified);
+  const failure = refusedLink(classified, "app");
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
 }
 
