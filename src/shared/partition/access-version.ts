@@ -4,11 +4,12 @@ import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { PartitionOperation, PartitionView, EarlierTry } from "./operation.ts";
 
-// The access version says whether the rows that a request was decided on are as new as the last change that was answered.
-// A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
-// head of the platform's partition that it replaces. A process that reads the version, then the rows, and later finds the same version,
-// has missed no change. Accepting a post is a transaction under the head's ETag: one that commits under a version
-// commits before the change that replaces it. A version is random and never a counter, so that none comes back.
+// The access version says whether the rows that a request was decided on are as new as the last change that was
+// answered. A change of what may be published for a platform, or of who may ask for it, is one transaction with the
+// version in the head of the platform's partition that it replaces. A process that reads the version, then the rows, and
+// later finds the same version, has missed no change. Accepting a post is a transaction under the head's ETag: one that
+// commits under a version commits before the change that replaces it. A version is random and never a counter, so that
+// none comes back.
 //
 //   accepting a post       its operation compares the version; under another one the request runs again, on newer rows
 //   other writes           the first operation that writes compares it (`checkedCommit`); under another one the access

@@ -7,13 +7,13 @@ import type { LegFailure, Rejection, TryLater } from "./outcome.ts";
  * - The call. One answer is enough, and it says nothing about other calls. Ended by another post, text or file.
  * - The account. One refused call is enough if it would have changed something, or renewed the authorisation. A refused
  *   read is enough only if the answer proves that the network does not accept the authorisation or the account itself
- *   (`isProof`): networks refuse single reads for days while publishing works. A permission that a read lacks is no such
- *   proof. Ended by linking the account again, or by
- *   the daily check if the network accepts the account after all.
- * - The app. No single account can tell: a network may answer one account alone as if the app were refused. It takes the
- *   same answer for several accounts within minutes, with none accepted in between, and fewer of them if the answer
- *   names the app. Where several customers use the app, the accounts of one alone don't suffice. Until then, the refusal counts for its own call only. If other accounts are accepted meanwhile, and
- *   this one was not for days, it is about this account. Ended by the first account that is accepted.
+ *   (`isProof`): networks refuse single reads for days while publishing works. A permission that a read lacks is no
+ *   proof. Ended by linking the account again, or by the daily check if the network accepts the account after all.
+ * - The app. No single account can tell: a network may answer one account alone as if the app were refused. It takes
+ *   the same answer for several accounts within minutes, with none accepted in between, and fewer of them if the answer
+ *   names the app. Where several customers use the app, the accounts of one alone don't suffice. Until then, the refusal
+ *   counts for its own call only. If other accounts are accepted meanwhile, and this one was not for days, it is about
+ *   this account. Ended by the first account that is accepted.
  * - The server. Each answer is about its own attempt, nothing is stored, and the next attempt finds out again.
  */
 

@@ -52,7 +52,8 @@ const UNNUMBERED = "OAuthException";
  * Messages about the app, as clients have seen them: https://github.com/exileum/meta-mcp/issues/199,
  * https://github.com/facebookarchive/php-graph-sdk/issues/770,
  * https://github.com/brightbeanxyz/brightbean-studio/pull/146, https://github.com/chatwoot/chatwoot/issues/14932,
- * https://github.com/jgorset/facepy/issues/83, https://github.com/heartcombo/devise/issues/3095. Those on proofs, reviews and access levels have no such source.
+ * https://github.com/jgorset/facepy/issues/83, https://github.com/heartcombo/devise/issues/3095. Those on proofs, reviews
+ * and access levels have no such source.
  */
 const APP =
   /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|disabled for this application|\bredirect_uri\b|unsupported request - method type/i;
