@@ -276,6 +276,7 @@ describe("session tokens", () => {
       tv: 1,
       iat: now,
       exp: now + 3600,
+      cu: now,
       jti: randomToken(16),
       ...forgery.claims,
     };
@@ -306,6 +307,7 @@ describe("session tokens", () => {
     ["no platform", { without: "plt" }],
     ["no version", { without: "tv" }],
     ["no token id", { without: "jti" }],
+    ["no time of confirmation", { without: "cu" }],
     ["an issue time in the future", { issuedIn: 120 }],
     ["a version as text", { claims: { tv: "1" } }],
     ["a version that was not issued yet", { claims: { tv: 2 } }],
