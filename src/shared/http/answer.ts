@@ -4,7 +4,7 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
-import type { Log } from "../runtime/log.ts";
+import type { Log, LogFields } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { beginWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../tenants/tenants.ts";
@@ -123,36 +123,6 @@ function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
     if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);
 }
 
-/** Runs a request as a unit of work, in the caller's trace if it names one, and logs a line at its end. */
-async function asWork(
-  services: HttpDeps,
-  { headers, host, params }: Incoming,
-  run: (requestId: string, log: Log) => Promise<RequestEnd>,
-  route: string,
-): Promise<Outgoing> {
-  const startedAt = performance.now();
-  const requestId = requestIdOf(headers, services.clock.now());
-  const parents = [headers.get("traceparent"), host?.traceParent];
-  return beginWork({ parents, requestId, fields: idsOfPath(params), host }, async () => {
-    const log = services.log.with({ route });
-    const { outgoing, refusal, caller } = await run(requestId, log);
-    addStandardHeaders(outgoing, requestId);
-    const { status } = outgoing;
-    // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
-    const reason =
-      refusal === undefined
-        ? {}
-        : {
-            refusal: refusal.code,
-            failedCheck: refusal.failedCheck,
-            ...(refusal.isOverload ? { isOverload: true } : {}),
-          };
-    const durationMs = Math.round(performance.now() - startedAt);
-    log.info("request", { status, ...reason, durationMs, ...callerFields(caller) });
-    return outgoing;
-  });
-}
-
 /**
  * Time limit of a request, below the 230 seconds after which Azure gives a caller up, and well within `functionTimeout`
  * of host.json, at which the host ends the process and everything that runs in it. What a request waits for has limits
@@ -160,23 +130,45 @@ async function asWork(
  */
 const REQUEST_MS_MAX = 200_000;
 
-interface RequestEnd {
-  readonly outgoing: Outgoing;
-  readonly refusal?: AppError | undefined;
-  readonly caller?: Caller | undefined;
+/** A request that no route takes, and why. Its path is never logged: it may contain a secret that belongs in a header. */
+interface UnroutedRequest {
+  readonly method: string;
+  readonly path: "(none)";
+  readonly refusal: AppError;
 }
 
 /** Answers a refusal in the route's own form, if it has one, or else in the envelope. */
-async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest) {
+async function toRefusal(route: Route | UnroutedRequest, refusal: AppError, call: AccessRequest) {
   const { services, headers, requestId, ip } = call;
-  const reply = await spec.refused?.(refusal, { services, headers, requestId, ip });
-  return reply === undefined ? toError(refusal, requestId, services) : toOutgoing(spec, reply);
+  const inEnvelope = toError(refusal, requestId, services);
+  if ("refusal" in route) return inEnvelope;
+  const reply = await route.spec.refused?.(refusal, { services, headers, requestId, ip });
+  return reply === undefined ? inEnvelope : toOutgoing(route.spec, reply);
 }
 
-/** Runs a route and turns its result or error into an answer. Never throws. */
-export function answer(route: Route, services: HttpDeps, incoming: Incoming): Promise<Outgoing> {
-  const run = async (requestId: string, log: Log): Promise<RequestEnd> => {
-    const { headers, params } = incoming;
+/** Fields of the line in which a refused request is logged. */
+function refusalFields(refusal: AppError | undefined): LogFields {
+  if (refusal === undefined) return {};
+  // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
+  const { code, failedCheck, isOverload } = refusal;
+  return { refusal: code, failedCheck, ...(isOverload ? { isOverload } : {}) };
+}
+
+/**
+ * Runs a route as a unit of work, in the caller's trace if it names one, turns its result or error into an answer, and
+ * logs a line at the end. Never throws.
+ */
+export function answer(
+  route: Route | UnroutedRequest,
+  services: HttpDeps,
+  incoming: Incoming,
+): Promise<Outgoing> {
+  const startedAt = performance.now();
+  const { headers, host, params } = incoming;
+  const requestId = requestIdOf(headers, services.clock.now());
+  const parents = [headers.get("traceparent"), host?.traceParent];
+  return beginWork({ parents, requestId, fields: idsOfPath(params), host }, async () => {
+    const log = services.log.with({ route: `${route.method} ${route.path}` });
     const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
     const limits = new RequestLimits(services, ip);
     const rows = storedRows(services.tenants);
@@ -185,6 +177,7 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     let outgoing: Outgoing;
     let refusal: AppError | undefined;
     try {
+      if ("refusal" in route) throw route.refusal;
       refuseRepeats(route, incoming);
       const made = await withTimeLimit(REQUEST_MS_MAX, runRoute(route, incoming, request), () => {
         throw serviceUnavailable(new Error("the request took too long"));
@@ -201,9 +194,16 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
         outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
     }
     for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
-    return { outgoing, refusal, caller: limits.caller };
-  };
-  return asWork(services, incoming, run, `${route.method} ${route.path}`);
+    addStandardHeaders(outgoing, requestId);
+    const durationMs = Math.round(performance.now() - startedAt);
+    log.info("request", {
+      status: outgoing.status,
+      ...refusalFields(refusal),
+      durationMs,
+      ...callerFields(limits.caller),
+    });
+    return outgoing;
+  });
 }
 
 /** Answers a request without a route: 405 when the path is known, else 404. `path` has no prefix. */
@@ -226,11 +226,5 @@ export function answerUnrouted(
             ? "There is no such route: the path has an empty part (`//`). Leave out the slash at the end of the base address."
             : "There is no such route.",
         );
-  // The path is never logged, because it may contain a secret that belongs in a header.
-  return asWork(
-    services,
-    incoming,
-    async (requestId) => ({ outgoing: toError(refusal, requestId, services), refusal }),
-    `${incoming.method} (none)`,
-  );
+  return answer({ method: incoming.method, path: "(none)", refusal }, services, incoming);
 }

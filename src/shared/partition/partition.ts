@@ -23,7 +23,7 @@ export {
   readCounts,
   summed,
   toCounts,
-  type ApplicationCounts as Counts,
+  type ApplicationCounts,
 } from "./application-counts.ts";
 export { HEAD_KEY, isHeadRow } from "./head-row.ts";
 export type { Head, PartitionDecision, PartitionOperation, PartitionView } from "./operation.ts";

@@ -194,15 +194,19 @@ function unpublishableRefusal(
   return new AppError("not_publishable", message, { details: { platforms } });
 }
 
-/** Returns the first legs of a post, including those that a rule stops, or why no network can take the post. */
+/**
+ * Returns the first legs of a post, including those that a rule stops.
+ * @throws AppError `duplicate_content`, `not_publishable` when no network can take the post
+ */
 export async function firstLegs(
   services: PublishingDeps,
   post: Post,
   connections: readonly Connection[],
   now: Date,
-): Promise<readonly Leg[] | AppError> {
+): Promise<readonly Leg[]> {
   const checks = await checkPost(services, post.draft, connections);
   const refusal =
     duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
-  return refusal ?? checks.map((check) => firstLeg(post, check, now));
+  if (refusal !== undefined) throw refusal;
+  return checks.map((check) => firstLeg(post, check, now));
 }

@@ -8,7 +8,7 @@ import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
 import type { AcceptedPost } from "../idempotency-store.ts";
 import { commitPost } from "../post-change.ts";
-import type { PostWithLegs } from "../post-store.ts";
+import type { Leg } from "../leg.ts";
 import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
@@ -39,7 +39,6 @@ export interface CreatePost {
 
 const ACCEPTED = 202;
 const CREATED = 201;
-const successStatus = ({ scheduleAt }: Draft) => (scheduleAt === null ? ACCEPTED : CREATED);
 
 /**
  * Returns the original post as it is now.
@@ -89,86 +88,54 @@ function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
   };
 }
 
-/** What becomes of a request. */
-type AcceptResult =
-  | { readonly kind: "accepted"; readonly created: PostWithLegs }
-  /** Its key is that of an earlier request, or of one under way. */
-  | { readonly kind: "replay"; readonly earlier: AcceptedPost }
-  | { readonly kind: "refused"; readonly error: AppError };
-
-const refusedResult = (error: AppError): AcceptResult => ({ kind: "refused", error });
-
-/** Checks a post and commits it under its key. */
-async function acceptNew(
-  services: PublishingDeps,
-  scope: AcceptingScope,
-  idempotencyKey: string,
-  draft: Draft,
-): Promise<AcceptResult> {
-  const now = services.clock.now();
-  const issues = scheduleIssues(draft.scheduleAt, now);
-  if (issues.length > 0) return refusedResult(validationFailed(issues));
-  const post = newPost(scope, draft, now);
-  const legs = await firstLegs(services, post, scope.connections, now);
-  if (legs instanceof AppError) return refusedResult(legs);
-  const created = { post, legs };
-  const { id: postId, profileId } = post;
-  const print = fingerprint(scope, draft);
-  const mine = { fingerprint: print, postId, profileId, httpStatus: successStatus(draft) };
-  const { accessVersion } = scope;
-  const pace = services.config.publishing;
-  const operation = { idempotencyKey, found: created, accepted: mine, pace, accessVersion };
-  try {
-    const accepted = await commitPost(services, acceptOperation(operation));
-    if (accepted.postId !== postId) return { kind: "replay", earlier: accepted };
-    invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
-    return { kind: "accepted", created };
-  } catch (error) {
-    // An outage says nothing about the post, and a look-up of the key would fail too.
-    if (error instanceof AppError && error.code !== "service_unavailable")
-      return refusedResult(error);
-    throw error;
-  }
-}
-
-/** Accepts a post. A key that was used answers with its post, whatever a new request would be refused for. */
+/**
+ * Checks a post, commits it under its key, and returns it; or the post that an earlier request has under the key, whatever
+ * this one would be refused for.
+ */
 async function accept(
   services: PublishingDeps,
   scope: AcceptingScope,
   idempotencyKey: string,
   draft: Draft,
-): Promise<AcceptResult> {
-  const replayOf = async (): Promise<AcceptResult | undefined> => {
-    const earlier = await services.stores.idempotency.find(scope.platformId, idempotencyKey);
-    return earlier && { kind: "replay", earlier };
-  };
-  // The due row of a scheduled post is written before the transaction can find that the key is taken.
-  const early = draft.scheduleAt === null ? undefined : await replayOf();
-  const acceptance = early ?? (await acceptNew(services, scope, idempotencyKey, draft));
-  if (acceptance.kind !== "refused" || scope.areCached) return acceptance;
-  // The many requests with an unused key don't pay for this look-up.
-  return (await replayOf()) ?? acceptance;
-}
-
-async function createOnce(
-  services: PublishingDeps,
-  scope: AcceptingScope,
-  { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
-  const key = parseIdempotencyKey(idempotencyKey);
-  const acceptance = await accept(services, scope, key, draft);
-  if (acceptance.kind === "refused") throw acceptance.error;
-  if (acceptance.kind === "replay") return replay(services, scope, acceptance.earlier, draft);
-  const { created } = acceptance;
-  const { id: postId } = created.post;
-  noteWork({ postId });
+  const { clock, config, stores } = services;
+  const findEarlier = () => stores.idempotency.find(scope.platformId, idempotencyKey);
+  // The due row of a scheduled post is written before the transaction can find that the key is taken.
+  let accepted = draft.scheduleAt === null ? undefined : await findEarlier();
+  if (accepted !== undefined) return replay(services, scope, accepted, draft);
+  const now = clock.now();
+  const post = newPost(scope, draft, now);
+  const print = fingerprint(scope, draft);
+  const httpStatus = draft.scheduleAt === null ? ACCEPTED : CREATED;
+  let legs: readonly Leg[] = [];
+  try {
+    const issues = scheduleIssues(draft.scheduleAt, now);
+    if (issues.length > 0) throw validationFailed(issues);
+    legs = await firstLegs(services, post, scope.connections, now);
+    const operation = acceptOperation({
+      idempotencyKey,
+      accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
+      found: { post, legs },
+      pace: config.publishing,
+      accessVersion: scope.accessVersion,
+    });
+    accepted = await commitPost(services, operation);
+  } catch (error) {
+    const isRefusal = error instanceof AppError && error.code !== "service_unavailable";
+    // An outage says nothing about the post, and this look-up would fail too. A refusal on cached rows is checked again.
+    accepted = isRefusal && !scope.areCached ? await findEarlier() : undefined;
+    if (accepted === undefined) throw error;
+  }
+  if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);
+  invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+  noteWork({ postId: post.id });
   services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
   services.audit.record(scope, {
     action: draft.scheduleAt === null ? "post.accepted" : "post.scheduled",
-    target: { type: "post", id: postId },
+    target: { type: "post", id: post.id },
   });
-  const post = postView(created, services.config.publicBaseUrl, scope.connections);
-  return { post, httpStatus: successStatus(draft), replayed: false };
+  const view = postView({ post, legs }, config.publicBaseUrl, scope.connections);
+  return { post: view, httpStatus, replayed: false };
 }
 
 /**
@@ -182,7 +149,7 @@ async function createOnce(
 export async function createPost(
   services: PublishingDeps,
   scope: AcceptingScope,
-  asked: CreatePost,
+  { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
   const { metrics } = services.work;
   const startedAt = performance.now();
@@ -191,7 +158,7 @@ export async function createPost(
     metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
   };
   try {
-    const created = await createOnce(services, scope, asked);
+    const created = await accept(services, scope, parseIdempotencyKey(idempotencyKey), draft);
     const { replayed, httpStatus } = created;
     count(replayed ? "replayed" : httpStatus === CREATED ? "scheduled" : "accepted");
     return created;

@@ -1,7 +1,7 @@
 import {
   accessOperation,
   type Commit,
-  type Counts,
+  type ApplicationCounts,
   isHeadRow,
   readCounts,
 } from "../../partition/partition.ts";
@@ -170,7 +170,7 @@ export class PlatformStore {
   }
 
   /** Reads the counts of each of a platform's applications. */
-  counts(platformId: string): Promise<ReadonlyMap<string, Counts>> {
+  counts(platformId: string): Promise<ReadonlyMap<string, ApplicationCounts>> {
     return readCounts(this.#core, platformId);
   }
 
