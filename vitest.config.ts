@@ -7,13 +7,14 @@ import { LongestFirst } from "./test/setup/longest-first.ts";
  * the packages takes most files longer than their tests.
  */
 const APART = [
-  "test/{browser,budget,examples,media,peers,releases,simulation,soak,start,whole}/**/*.test.ts",
-  "test/contract/openapi.test.ts",
+  "test/{budget,media,model/simulation,process}/**/*.test.ts",
+  "test/outside/{browser,examples,peers}/**/*.test.ts",
+  "test/http/reference/openapi.test.ts",
   "test/docs/executed.test.ts",
   "test/partition/group-commit.test.ts",
-  "test/access/operators.test.ts",
-  "test/host/{azurite,bundle,http,lifecycle,queue,timer}.test.ts",
-  "test/infra/{identity,linux-packages,vault-secrets}.test.ts",
+  "test/http/access/operators.test.ts",
+  "test/tools/host/{azurite,bundle,http,lifecycle,queue,timer}.test.ts",
+  "test/outside/infra/{identity,linux-packages,vault-secrets}.test.ts",
   "test/limits/{instances,shared-window,whole}.test.ts",
   "test/networks/sixth/*.test.ts",
   "test/text/{far-too-long,growth}.test.ts",
@@ -28,7 +29,7 @@ const common = {
   expect: { poll: { timeout: 60_000 } },
   maxWorkers: WORKERS,
 };
-const NEVER = "test/{peers,contract/tools}/node_modules/**";
+const NEVER = "test/**/node_modules/**";
 
 export default defineConfig({
   test: {

@@ -3,7 +3,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { buildApp, INSTALLED } from "./build.ts";
 
 /*
- * Keeps the bundle of the present sources in `test/releases`, for the test that runs it next to later builds:
+ * Keeps the bundle of the present sources in `test/process/releases`, for the test that runs it next to later builds:
  * `npm run keep-release`, with each deliberate change of rows until 1.0.0, and on each commit that is released.
  */
 
@@ -22,4 +22,4 @@ async function release() {
 
 const text = Buffer.from(JSON.stringify(await release()));
 const params = { [constants.BROTLI_PARAM_LGWIN]: 24 };
-await writeFile("test/releases/kept.json.br", brotliCompressSync(text, { params }));
+await writeFile("test/process/releases/kept.json.br", brotliCompressSync(text, { params }));

@@ -20,11 +20,11 @@ const NOT_RUN = [
     (page) => `docs/operate/${page}.md: needs an Azure subscription`,
   ),
   "docs/operate/observe.md: a query of Application Insights",
-  "docs/operate/observe.md: test/telemetry runs it over the log of a real run",
+  "docs/operate/observe.md: test/runtime/telemetry runs it over the log of a real run",
   "docs/operate/refused.md: a query of Application Insights",
   "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
   "docs/webhooks.md: needs a program of yours; a test of this page starts one and runs it",
-  "examples/README.md: test/examples starts the relay with this setting, and the backend",
+  "examples/README.md: test/outside/examples starts the relay with this setting, and the backend",
 ];
 
 describe("code in documents", () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { onlyOne, readSnapshot } from "../infra/snapshot.ts";
+import { onlyOne, readSnapshot } from "../outside/infra/snapshot.ts";
 
 const guide = readFileSync("docs/operate/size.md", "utf8");
 const chapter = /^## What idling costs$([\s\S]*?)^## /m.exec(guide)?.[1] ?? "";

@@ -1,9 +1,9 @@
 import { beforeEach, expect } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { Browser, decide, locationOf } from "../connect/browser.ts";
-import { anOwner, openWorld } from "../connect/world.ts";
-import type { Owner, World } from "../connect/world.ts";
+import { Browser, decide, locationOf } from "../connections/browser.ts";
+import { anOwner, openWorld } from "../connections/world.ts";
+import type { Owner, World } from "../connections/world.ts";
 import type { Answer } from "../setup/relay.ts";
 import { forgetHost } from "../setup/stored.ts";
 import { forFile } from "../setup/for-file.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
-import { Browser, locationOf, readable } from "../connect/browser.ts";
-import { anOwner, anotherProfile, balance } from "../connect/world.ts";
-import type { Owner, World } from "../connect/world.ts";
+import { Browser, locationOf, readable } from "../connections/browser.ts";
+import { anOwner, anotherProfile, balance } from "../connections/world.ts";
+import type { Owner, World } from "../connections/world.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
 import { credentialsOf } from "../setup/stored.ts";

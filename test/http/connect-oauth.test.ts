@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Browser, locationOf, readable } from "../connect/browser.ts";
-import { balance, BASE, OWN_INSTANCES } from "../connect/world.ts";
-import type { Owner, World } from "../connect/world.ts";
+import { Browser, locationOf, readable } from "../connections/browser.ts";
+import { balance, BASE, OWN_INSTANCES } from "../connections/world.ts";
+import type { Owner, World } from "../connections/world.ts";
 import { MASTODON, MINUTE, useConnect } from "./connect-calls.ts";
 
 let world: World;

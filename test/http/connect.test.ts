@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { Browser, formsOf, locationOf, readable } from "../connect/browser.ts";
+import { Browser, formsOf, locationOf, readable } from "../connections/browser.ts";
 import {
   anOwner,
   anotherProfile,
@@ -8,8 +8,8 @@ import {
   balance,
   BASE,
   OWN_INSTANCES,
-} from "../connect/world.ts";
-import type { Owner, World } from "../connect/world.ts";
+} from "../connections/world.ts";
+import type { Owner, World } from "../connections/world.ts";
 import { aKey, linkedCount } from "../setup/factories.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
 import { connectionsOf, credentialsOf } from "../setup/stored.ts";

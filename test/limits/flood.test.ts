@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWorld, type World } from "../whole/world.ts";
+import { startWorld, type World } from "../process/relay/world.ts";
 import { measure, startFlooded, type FloodedRelay } from "./floods.ts";
 
 const BCRYPT_COST = 12;

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { endedPost, linkMastodon, publish, type Customer } from "../whole/customer.ts";
-import { dataOf, startRelayProcess, type RelayProcess } from "../whole/relay-process.ts";
-import type { World } from "../whole/world.ts";
+import { endedPost, linkMastodon, publish, type Customer } from "../process/relay/customer.ts";
+import { dataOf, startRelayProcess, type RelayProcess } from "../process/relay/relay-process.ts";
+import type { World } from "../process/relay/world.ts";
 
 const PASSWORD = "a password of some length";
 /** What an address may send in a minute. */

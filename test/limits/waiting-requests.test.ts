@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { Browser } from "../connect/browser.ts";
-import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
+import { Browser } from "../connections/browser.ts";
+import { anOwner, openWorld, type Owner, type World } from "../connections/world.ts";
 import { dataOf } from "../setup/factories.ts";
 import type { Answer } from "../setup/relay.ts";
 

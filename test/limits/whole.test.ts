@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readAroundRevoke } from "../access/revoked-elsewhere.ts";
+import { readAroundRevoke } from "../http/access/revoked-elsewhere.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import {
   dataOf,
   startRelayProcess,
   type Answer,
   type RelayProcess,
-} from "../whole/relay-process.ts";
+} from "../process/relay/relay-process.ts";
 
 const INSTANCES = 3;
 const REQUESTS = 1_000;

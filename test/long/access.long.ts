@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { aPostToRead, readAroundRevoke } from "../access/revoked-elsewhere.ts";
-import { aCustomer, type Customer } from "../whole/customer.ts";
-import { startRelayProcess, type RelayProcess } from "../whole/relay-process.ts";
-import { startWorld, type World } from "../whole/world.ts";
+import { aPostToRead, readAroundRevoke } from "../http/access/revoked-elsewhere.ts";
+import { aCustomer, type Customer } from "../process/relay/customer.ts";
+import { startRelayProcess, type RelayProcess } from "../process/relay/relay-process.ts";
+import { startWorld, type World } from "../process/relay/world.ts";
 
 const ROUNDS = 1_000;
 

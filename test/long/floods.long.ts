@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measure, startFlooded, type Figures, type FloodedRelay } from "../limits/floods.ts";
-import { startWorld, type World } from "../whole/world.ts";
+import { startWorld, type World } from "../process/relay/world.ts";
 
 const ROUNDS = 3;
 const MS = 8_000;

@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { chapters } from "../../src/functions/routes.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
 import type { Parameter } from "../../src/shared/http/reference/openapi-types.ts";
-import { GENERATORS, generateAndCompile, postmanRequests } from "../generators/generators.ts";
+import {
+  GENERATORS,
+  generateAndCompile,
+  postmanRequests,
+} from "../outside/generators/generators.ts";
 import { INSTALL_MS_MAX } from "../setup/install-packages.ts";
 
 const timeout = INSTALL_MS_MAX + 240_000;

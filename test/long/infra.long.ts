@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findBicep, installedBicep, runBicep, type BicepRun } from "../../infra/tools/bicep.ts";
-import { checkBroken, type Break } from "../infra/broken-infra.ts";
+import { checkBroken, type Break } from "../outside/infra/broken-infra.ts";
 
 const COMPILE_MS_MAX = 300_000;
 

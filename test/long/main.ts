@@ -39,23 +39,23 @@ const BOUNDED = [
   "test/text/growth.test.ts",
   "test/media/hostile-files.test.ts",
   "test/media/memory.test.ts",
-  "test/whole/hostile.test.ts",
+  "test/process/relay/hostile.test.ts",
 ];
 
 /** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
 const COMBINED = [
-  "test/access/under-way.test.ts",
-  "test/browser",
-  "test/contract/docs.test.ts",
+  "test/http/access/under-way.test.ts",
+  "test/outside/browser",
+  "test/http/reference/docs.test.ts",
   "test/partition/group-commit.test.ts",
   "test/limits/instances.test.ts",
   "test/limits/signing-in.test.ts",
   "test/mail",
   "test/media/verdicts.test.ts",
   "test/networks/contract",
-  "test/peers",
-  "test/simulation/mutants.test.ts",
-  "test/whole",
+  "test/outside/peers",
+  "test/model/simulation/mutants.test.ts",
+  "test/process/relay",
 ];
 
 /** Tests that `npm test` runs, too, told by a variable that this is the long check. */
@@ -82,8 +82,8 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   releases: () => tests("releases"),
   walks: () => tests("walks"),
   writers: () => tests("writers"),
-  simulate: () => program({}, "test/simulation/simulate.ts"),
-  soak: () => program({}, "test/soak/main.ts"),
+  simulate: () => program({}, "test/model/simulation/simulate.ts"),
+  soak: () => program({}, "test/process/soak/main.ts"),
 };
 
 const asked = process.argv.slice(2);

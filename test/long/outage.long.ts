@@ -6,9 +6,9 @@ import {
   linkMastodon,
   publish,
   type Customer,
-} from "../whole/customer.ts";
-import { startRelayProcess, type RelayProcess } from "../whole/relay-process.ts";
-import { startWorld, type World } from "../whole/world.ts";
+} from "../process/relay/customer.ts";
+import { startRelayProcess, type RelayProcess } from "../process/relay/relay-process.ts";
+import { startWorld, type World } from "../process/relay/world.ts";
 
 const INSTANCE = "mastodon.sandbox.test";
 /** A leg looks for the last time a minute after its latest call. */

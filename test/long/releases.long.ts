@@ -1,7 +1,7 @@
 import { expect, inject, test } from "vitest";
-import { BREACHES, withNextColumn } from "../releases/breaking-builds.ts";
-import { currentBuild, keptBuild, patched } from "../releases/builds.ts";
-import { runSideBySide } from "../releases/side-by-side.ts";
+import { BREACHES, withNextColumn } from "../process/releases/breaking-builds.ts";
+import { currentBuild, keptBuild, patched } from "../process/releases/builds.ts";
+import { runSideBySide } from "../process/releases/side-by-side.ts";
 
 const POSTS = 120;
 

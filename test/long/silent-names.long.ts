@@ -8,9 +8,9 @@ import {
   publish,
   startVisit,
   type Customer,
-} from "../whole/customer.ts";
-import { dataOf, startRelayProcess, type RelayProcess } from "../whole/relay-process.ts";
-import { startWorld, type World } from "../whole/world.ts";
+} from "../process/relay/customer.ts";
+import { dataOf, startRelayProcess, type RelayProcess } from "../process/relay/relay-process.ts";
+import { startWorld, type World } from "../process/relay/world.ts";
 
 const CONTROL_MS = 20_000;
 /** The attack is measured for no longer; without the bounds it goes on for minutes. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXPIRED, purge, sweepForLong, sweepOnce } from "../walks/rounds.ts";
+import { EXPIRED, purge, sweepForLong, sweepOnce } from "../background/walks/rounds.ts";
 
 /* How long walks take with very much to do; the figures stand in `docs/guarantees.md`. */
 

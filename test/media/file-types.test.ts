@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { contentTypeOf } from "../../src/shared/media/content-type.ts";
-import { openWorld } from "../connect/world.ts";
+import { openWorld } from "../connections/world.ts";
 import { typeAndFrame } from "./pictures.ts";
 import { forFile } from "../setup/for-file.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeTable } from "../storage/table-contract.ts";
+import { describeTable } from "../runtime/storage/table-contract.ts";
 import { Machine, natureOf } from "./machine.ts";
 import { ModelClient, tableOver } from "./model-client.ts";
 import { Random } from "./random.ts";

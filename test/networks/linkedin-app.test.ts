@@ -3,7 +3,7 @@ import { parseConfig } from "../../src/shared/config/config.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import { findAvailable } from "../../src/shared/networks/lookup.ts";
-import { aCard, aPage } from "../browser/gallery.ts";
+import { aCard, aPage } from "../outside/browser/gallery.ts";
 
 const development = {
   AzureWebJobsStorage: "UseDevelopmentStorage=true",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { publisherOf, unique } from "../setup/publisher.ts";
 import { forFile } from "../setup/for-file.ts";
-import { aLinkedOwner, openWholeWorld } from "../upkeep/accounts.ts";
+import { aLinkedOwner, openWholeWorld } from "../background/accounts.ts";
 import { answer } from "../networks/scripted-tools.ts";
 
 const world = forFile(() => openWholeWorld());

@@ -15,7 +15,7 @@ import { type Message, QueueModel } from "../model/queue-model.ts";
 import { Random } from "../model/random.ts";
 import { TableModel } from "../model/table-model.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
-import { createEndpoint } from "../simulation/tenants.ts";
+import { createEndpoint } from "../model/simulation/tenants.ts";
 
 const START = Date.parse("2026-03-04T10:00:00.000Z");
 const SECOND = 1_000;

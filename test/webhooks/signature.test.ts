@@ -74,7 +74,7 @@ interface Verifier {
 type VerifierClass = new (secret: string) => Verifier;
 
 describe("the libraries of others", () => {
-  const peers = new URL("../peers/", import.meta.url);
+  const peers = new URL("../outside/peers/", import.meta.url);
   let verifiers: readonly VerifierClass[];
   beforeAll(async () => {
     await installPackages(peers);

@@ -7,8 +7,8 @@ import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type * as Registry from "../../../src/shared/networks/registry.ts";
 import { SETTINGS } from "../../../src/shared/config/settings.ts";
-import { Browser, readable } from "../../connect/browser.ts";
-import { BASE, openWorld, anOwner, type Owner, type World } from "../../connect/world.ts";
+import { Browser, readable } from "../../connections/browser.ts";
+import { BASE, openWorld, anOwner, type Owner, type World } from "../../connections/world.ts";
 import { dataOf } from "../../setup/factories.ts";
 import { unique, uniqueKey } from "../../setup/publisher.ts";
 import { describeAccounts } from "../contract/accounts.ts";

@@ -154,7 +154,7 @@ export const truth = (): Column<boolean> => ({
 /**
  * The schema of stored JSON. A later build may have added fields or values, so objects keep fields that the schema
  * doesn't name, and names are any text. It has a default only for what this build leaves out when it writes, and for a
- * field that was added after a release. `test/storage/codecs.test.ts` has the list.
+ * field that was added after a release. `test/runtime/storage/codecs.test.ts` has the list.
  */
 export type Form<Value> = () => z.ZodType<Value>;
 

@@ -1,0 +1,253 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { chapters, routes } from "../../../src/functions/routes.ts";
+import { errorsOfRoute } from "../../../src/shared/http/declared-answers.ts";
+import { renderReference } from "../../../src/shared/http/reference/rendered.ts";
+import { anyone } from "../../../src/shared/http/access/access.ts";
+import { encodingFor } from "../../../src/shared/http/reference/serve-reference.ts";
+import { LEG_ERRORS, WARNING_CODES } from "../../../src/shared/networks/contract/errors.ts";
+import { docUrl } from "../../../src/shared/runtime/doc-url.ts";
+import { ERROR_CODES } from "../../../src/shared/runtime/errors.ts";
+import { casesOf } from "../../setup/long-check.ts";
+import { startRelay } from "../../setup/relay.ts";
+import { serveRelay } from "../../setup/relay-server.ts";
+import { forFile } from "../../setup/for-file.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const rendered = renderReference(chapters);
+const { docs: text } = rendered;
+/** The samples of a language, as a reader would paste them. */
+function codeOf(language: string): string[] {
+  const samples = text.matchAll(
+    new RegExp(`<pre class="${language}"[^>]*><code>([^]*?)</code>`, "g"),
+  );
+  const plain: Readonly<Record<string, string>> = {
+    lt: "<",
+    gt: ">",
+    amp: "&",
+    quot: '"',
+    "#39": "'",
+  };
+  return [...samples].map(([, code = ""]) =>
+    code.replace(/&(lt|gt|amp|quot|#39);/g, (_all, name: string) => plain[name] ?? ""),
+  );
+}
+const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
+
+const relay = forFile(() => startRelay());
+const server = forFile(() => serveRelay(relay));
+
+describe("the reference page", () => {
+  test("the reference page has every operation, with its place and who may call", () => {
+    for (const { method, path, spec } of routes) {
+      const start = text.indexOf(`<article id="${spec.operationId}"`);
+      expect(start, spec.operationId).toBeGreaterThan(0);
+      const section = text.slice(start, text.indexOf("</article>", start));
+      expect(section).toContain(`>${method}</span>`);
+      expect(section).toContain(`<code>/${path}</code>`);
+      expect(section).toContain("Who may call");
+    }
+  });
+
+  test("the reference page has every error code that can be answered, once", () => {
+    const codes = new Set(routes.flatMap((route) => errorsOfRoute(route)));
+    for (const code of codes) expect(ids.filter((id) => id === `error-${code}`)).toHaveLength(1);
+  });
+
+  test("the reference page has the paragraph that each code's docUrl names", () => {
+    const base = "https://relay.example.net/api";
+    const found = (address: string) => ids.filter((id) => `${base}/docs#${id}` === address);
+    for (const code of ERROR_CODES) expect(found(docUrl(base, "request", code))).toHaveLength(1);
+    for (const code of [...Object.keys(LEG_ERRORS), ...WARNING_CODES])
+      expect(found(docUrl(base, "leg", code))).toHaveLength(1);
+  });
+
+  test("the reference page is where refusals send their readers, on a route and beside all routes", async () => {
+    const address = (code: string) => `${relay.services.config.publicBaseUrl}/docs#error-${code}`;
+    const unknown = await relay.call("GET", "/nowhere");
+    expect(unknown.body.error.docUrl).toBe(address("not_found"));
+    const nobody = await relay.call("GET", "/v1/posts");
+    expect(nobody.body.error.docUrl).toBe(address("unauthenticated"));
+  });
+
+  test("the reference page has a chapter for what holds everywhere", () => {
+    for (const id of ["authentication", "idempotency", "pagination", "rate-limits", "errors"])
+      expect(ids).toContain(id);
+  });
+
+  test("leads nowhere that is not there, and names everything once", () => {
+    const targets = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id = ""]) => id);
+    expect(targets.length).toBeGreaterThan(routes.length);
+    expect([...new Set(targets)].filter((id) => !ids.includes(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("shows limits, defaults and a call to paste", () => {
+    expect(text).toContain("at most 63,206 characters");
+    expect(text).toContain("60 to 7,200");
+    expect(text).toContain("default 900");
+    expect(text).toContain("Idempotency-Key: order-20391-announcement");
+  });
+
+  test("calls each operation by one name, in contents, heading and OpenAPI", () => {
+    const document = JSON.parse(rendered.openapi);
+    for (const { method, path, spec } of routes) {
+      const { summary } = document.paths[`/${path}`][method.toLowerCase()];
+      const links = text.split(`href="#${spec.operationId}">${summary}</a>`);
+      expect(links, spec.operationId).toHaveLength(3);
+    }
+  });
+
+  test("the reference page has each call in three languages, which a parser of each reads", () => {
+    for (const { spec } of routes) {
+      const start = text.indexOf(`<article id="${spec.operationId}"`);
+      const section = text.slice(start, text.indexOf("</article>", start));
+      for (const language of ["sh", "js", "python"])
+        expect(section.split(`<pre class="${language}"`), spec.operationId).toHaveLength(2);
+    }
+    const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+    const scripts = codeOf("js");
+    expect(scripts).toHaveLength(routes.length);
+    for (const script of scripts) expect(() => AsyncFunction(script), script).not.toThrow();
+    const read = (program: string, ...args: string[]) =>
+      spawnSync(program, args, { input: JSON.stringify(codeOf("python")), encoding: "utf8" });
+    const parse = "import ast, json, sys; [ast.parse(text) for text in json.load(sys.stdin)]";
+    const python = read("python3", "-c", parse);
+    if (python.error === undefined) expect(python.stderr).toBe("");
+    for (const script of codeOf("sh")) expect(read("sh", "-n", "-c", script).stderr).toBe("");
+  });
+
+  test("loads nothing, runs its search alone and may be framed by nobody", async () => {
+    const { status, headers, body } = await relay.call("GET", "/docs");
+    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const policy = headers.get("content-security-policy") ?? "";
+    const hashOf = (element: string) => {
+      const [, content = ""] = new RegExp(`<${element}>([^]*?)</${element}>`).exec(body) ?? [];
+      return createHash("sha256").update(content).digest("base64");
+    };
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain(`style-src 'sha256-${hashOf("style")}'`);
+    expect(policy).toContain(`script-src 'sha256-${hashOf("script")}'`);
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(body.match(/<(?:script|style|link)\b/g)).toEqual(["<link", "<style", "<script"]);
+    expect(body).toContain('<link rel="icon" href="data:image/svg+xml,');
+    expect(body).not.toMatch(/<img|<iframe| style=| on\w+="/i);
+  });
+});
+
+describe("the reference as text", () => {
+  test("the reference as text has every call, field and code of the page, and one sample of each call", () => {
+    const { markdown } = rendered;
+    for (const { method, path } of routes) expect(markdown).toContain(`${method} \`/${path}\``);
+    for (const code of ERROR_CODES) expect(markdown).toContain(`\`${code}\``);
+    expect(markdown.split("```sh")).toHaveLength(routes.length + 1);
+    expect(markdown).not.toMatch(/<\/?(?:p|div|span|li|code)\b|&(?:lt|gt|amp);|\n{3}/);
+    expect(markdown).toContain("\n### Create post\n");
+    expect(markdown).toContain("\n[OpenAPI document](v1/openapi.json) · [Markdown](docs.md)");
+  });
+
+  test("the reference as text has an index in the form of llmstxt.org, with this relay's address and name", async () => {
+    const { headers, body } = await relay.call("GET", "/llms.txt");
+    const { publicBaseUrl } = relay.services.config;
+    expect(headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    const [title, , quote] = String(body).split("\n");
+    expect([title, quote?.startsWith("> ")]).toEqual(["# Publishing Relay API", true]);
+    expect(body).toContain(`(${publicBaseUrl}/docs.md)`);
+    for (const { spec } of routes)
+      expect(body).toContain(`(${publicBaseUrl}/docs#${spec.operationId})`);
+    expect(body).not.toContain("relay.invalid");
+  });
+});
+
+describe("documents of the reference", () => {
+  const DOCUMENTS = ["/docs", "/docs.md", "/llms.txt", "/v1/openapi.json"];
+  const fetched = (path: string, accepted: string) =>
+    relay.call("GET", path, { headers: { "accept-encoding": accepted } });
+
+  test.each(DOCUMENTS)("%s comes as the reader takes it, in less than 100 KB", async (path) => {
+    const plain = await fetched(path, "identity");
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    const text = typeof plain.body === "string" ? plain.body : JSON.stringify(plain.body);
+    for (const [accepted, encoding, decode] of [
+      ["gzip, deflate, br", "br", brotliDecompressSync],
+      ["gzip;q=1.0, *;q=0", "gzip", gunzipSync],
+    ] as const) {
+      const { headers, body } = await fetched(path, accepted);
+      expect(headers.get("content-encoding")).toBe(encoding);
+      expect(headers.get("vary")).toBe("Accept-Encoding");
+      expect(decode(body).toString()).toBe(text);
+      expect(body.length).toBeLessThan(100_000);
+    }
+    expect(plain.headers.get("vary")).toBe("Accept-Encoding");
+  });
+
+  test("documents of the reference are the only answers that are ever compressed", () => {
+    const declaring = routes.filter(({ spec }) => spec.answerHeaders?.includes("Content-Encoding"));
+    expect(declaring.map(({ path }) => `/${path}`).toSorted()).toEqual(DOCUMENTS.toSorted());
+    // An answer whose headers its route does not declare never comes out of a test: see `checkDeclared`.
+    expect(declaring.every(({ spec }) => spec.access === anyone)).toBe(true);
+  });
+
+  test.each([
+    [null, "identity"],
+    ["", "identity"],
+    ["br;q=0, gzip", "gzip"],
+    ["*", "br"],
+    ["*;q=0", "identity"],
+    ["GZIP ; q=0.5", "gzip"],
+    ["deflate", "identity"],
+  ] as const)("take %j as a wish for %s", (accepted, encoding) => {
+    expect(encodingFor(accepted)).toBe(encoding);
+  });
+});
+
+describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)", () => {
+  test.each(
+    casesOf(
+      [
+        [360, "light"],
+        [1280, "dark"],
+        [360, "dark"],
+        [1280, "light"],
+      ] as const,
+      2,
+    ),
+  )(
+    "%i pixels wide and %s, it fits and breaks no policy",
+    async (width, colorScheme) => {
+      const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+      try {
+        const tab = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+        const complaints: string[] = [];
+        tab.on("console", (message) => complaints.push(message.text()));
+        tab.on("pageerror", (error) => complaints.push(error.message));
+        await tab.goto(`${server.baseUrl}/docs`);
+        const wide = "document.documentElement.scrollWidth";
+        expect(await tab.evaluate(wide)).toBe(width);
+        await tab.locator("#q").fill("idempotency posts");
+        expect(await tab.locator("#results a").first().getAttribute("href")).toMatch(/^#/);
+        await tab.locator("#q").fill("create post");
+        await tab.locator("#q").press("Enter");
+        expect(tab.url()).toMatch(/#createPost$/);
+        const about = await tab.locator("#createPost > .about").boundingBox();
+        const code = await tab.locator("#createPost > .samples").boundingBox();
+        expect((code?.x ?? 0) > (about?.x ?? 0) + 300).toBe(width > 1_200);
+        await tab.locator("#show-python").check();
+        expect(await tab.locator("#createPost pre.js").isVisible()).toBe(false);
+        expect(await tab.locator("#createPost pre.python").isVisible()).toBe(true);
+        expect(await tab.evaluate(wide)).toBe(width);
+        const ground = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
+        expect(ground === "rgb(255, 255, 255)").toBe(colorScheme === "light");
+        expect(complaints).toEqual([]);
+      } finally {
+        await browser.close();
+      }
+    },
+    60_000,
+  );
+});

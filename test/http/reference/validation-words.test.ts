@@ -1,0 +1,201 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chapters, routes } from "../../../src/functions/routes.ts";
+import { parseInput } from "../../../src/shared/http/parse-input.ts";
+import { openApi } from "../../../src/shared/http/reference/openapi.ts";
+import type { Route } from "../../../src/shared/http/route.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
+import { AppError } from "../../../src/shared/runtime/errors.ts";
+import { foreignWords } from "./own-words.ts";
+import { createShapes, nearly } from "./request-shapes.ts";
+
+const QUOTED = NETWORK_NAMES.map((name) => `"${name}"`);
+const ANY_NETWORK = `${QUOTED.slice(0, -1).join(", ")} or ${QUOTED.at(-1)}`;
+
+const RUNS_PER_ROUTE = 200;
+const SEED = 20_260_304;
+
+function routeOf(method: string, path: string): Route {
+  const found = routes.find((route) => route.method === method && route.path === path);
+  if (found === undefined) throw new Error(`there is no ${method} ${path}`);
+  return found;
+}
+
+function formOf(value: unknown): URLSearchParams {
+  const fields = new URLSearchParams();
+  for (const [name, item] of Object.entries(Object(value))) fields.append(name, String(item));
+  return fields;
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly issues: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** Asks the schemas of a route alone: what needs a clock or storage has tests of its own. */
+async function refusalOf(route: Route, body: unknown, query = ""): Promise<Refusal | undefined> {
+  const isForm = route.spec.bodyKind === "form";
+  const text = isForm ? formOf(body).toString() : JSON.stringify(body);
+  const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
+  const incoming = {
+    method: route.method,
+    url: new URL(`https://relay.example.net/?${query}`),
+    headers: new Headers({ "content-type": type }),
+    params: {},
+    body: () => Promise.resolve(new TextEncoder().encode(text)),
+  };
+  const spec = { ...route.spec };
+  delete spec.issuesBeside;
+  try {
+    // Safe: nothing looks at who asks, once nothing is looked at beside the schemas.
+    await parseInput({ ...route, spec }, incoming, {} as Parameters<typeof parseInput>[2]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    // Safe: this is what a refusal has.
+    const { issues = [] } = error.details as { issues?: Refusal["issues"] };
+    return { message: error.message, issues };
+  }
+}
+
+const told = async (method: string, path: string, body: unknown, query?: string) =>
+  (await refusalOf(routeOf(method, path), body, query))?.issues.map(({ message }) => message);
+
+const POSTS = ["POST", "v1/posts"] as const;
+const inBluesky = (options: object) => ({
+  platforms: ["bluesky"],
+  platformOptions: { bluesky: options },
+});
+
+describe("a refused request is told in whole sentences what each field has to be", () => {
+  test.each<readonly [string, object, readonly string[]]>([
+    [
+      "text for a list",
+      { platforms: "bluesky" },
+      [`"platforms" must be a list of 1 to ${NETWORK_NAMES.length} items, not text.`],
+    ],
+    [
+      "a list that is empty, and text that is a number",
+      { text: 5, platforms: [] },
+      [
+        `"text" must be text of at most 63,206 characters, not a number.`,
+        `"platforms" must have 1 to ${NETWORK_NAMES.length} items, not 0.`,
+      ],
+    ],
+    [
+      "nothing at all",
+      {},
+      [`"platforms" is missing and must be a list of 1 to ${NETWORK_NAMES.length} items.`],
+    ],
+    [
+      "a choice that there is not",
+      { platforms: ["myspace"] },
+      [`"platforms.0" must be ${ANY_NETWORK}.`],
+    ],
+    [
+      "a name of the customer's that is too long",
+      { platforms: ["bluesky"], metadata: { ["k".repeat(65)]: "x" } },
+      [
+        `"metadata.${"k".repeat(65)}" has a name that does not fit: it must have 1 to 64 characters, not 65.`,
+      ],
+    ],
+    [
+      "what is neither of two kinds",
+      inBluesky({ linkCard: 5 }),
+      [`"platformOptions.bluesky.linkCard" must be an object or false.`],
+    ],
+    [
+      "what is of one of two kinds, with every field that is wrong",
+      inBluesky({ linkCard: { url: "x", colour: 1 } }),
+      [
+        `"platformOptions.bluesky.linkCard.url" must be an http or https URL.`,
+        `"platformOptions.bluesky.linkCard.title" is missing and must be text of 1 to 300 characters.`,
+        `"platformOptions.bluesky.linkCard.colour" is not a field here: leave it out, or use "url", "title", "description" or "thumbnailUrl".`,
+      ],
+    ],
+  ])(
+    "a refusal says in whole sentences what each field has to be: %s",
+    async (_name, body, sentences) => {
+      expect(await told(...POSTS, body)).toEqual(sentences);
+    },
+  );
+
+  test("a limit out of range", async () => {
+    const sentence = `"limit" must be a whole number from 1 to 100`;
+    expect(await told("GET", "v1/posts", {}, "limit=1000")).toEqual([`${sentence}.`]);
+    expect(await told("GET", "v1/posts", {}, "limit=101")).toEqual([`${sentence}, not 101.`]);
+  });
+
+  test("a password's length and an address, without repeating either", async () => {
+    const body = { email: "ann", password: "hunter2", platformName: "A" };
+    expect(await told("POST", "v1/auth/signup", body)).toEqual([
+      `"email" must be an e-mail address such as ann@example.com.`,
+      `"password" must have 12 to 128 characters, not 7.`,
+    ]);
+  });
+
+  test.each([
+    ["emoji", "\u{1f600}", 121, 121],
+    [
+      "families, each of three joined emoji",
+      "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+      60,
+      300,
+    ],
+    ["letters", "x", 121, 121],
+  ])("counts characters as the limit does: %s", async (_name, character, count, characters) => {
+    const title = character.repeat(count);
+    expect(await told("POST", "v1/profiles", { title: "\u{1f600}".repeat(120) })).toBe(undefined);
+    expect(await told("POST", "v1/profiles", { title })).toEqual([
+      `"title" must have 1 to 120 characters, not ${characters}.`,
+    ]);
+  });
+
+  test("the first in the error's own message, with the number of the others", async () => {
+    const refusal = await refusalOf(routeOf(...POSTS), { text: 5, platforms: [], colour: 1 });
+    expect(refusal?.message).toBe(
+      '"text" must be text of at most 63,206 characters, not a number. `details.issues` has 2 more.',
+    );
+  });
+});
+
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
+const shape = createShapes(document);
+const withBody = routes
+  .filter(({ spec }) => spec.body !== undefined)
+  .map((route) => [`${route.method} ${route.path}`, route] as const);
+const withQuery = routes
+  .filter(({ spec }) => spec.query !== undefined)
+  .map((route) => [`${route.method} ${route.path}`, route] as const);
+
+function bodies(route: Route): fc.Arbitrary<unknown> {
+  const operation = document.paths[`/${route.path}`]?.[route.method.toLowerCase()];
+  const [content] = Object.values(operation?.requestBody?.content ?? {});
+  if (content === undefined) return fc.jsonValue();
+  const valid = shape(content.schema);
+  return fc.oneof({ arbitrary: nearly(nearly(valid)), weight: 4 }, fc.jsonValue({ maxDepth: 2 }));
+}
+
+describe("no message is the schemas' library's", () => {
+  test.each(withBody)("no message about a body is the library's: %s", async (_name, route) => {
+    const property = fc.asyncProperty(bodies(route), async (body) => {
+      expect(foreignWords((await refusalOf(route, body))?.issues)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: RUNS_PER_ROUTE, seed: SEED });
+  });
+
+  test.each(withQuery)("no message about a query is the library's: %s", async (_name, route) => {
+    const parameters = Object.keys(
+      (route.spec.query?.().def as { shape?: object } | undefined)?.shape ?? {},
+    );
+    for (const value of ["", "x", "-1", "1e9", "x".repeat(2_000), "\u{1f600}"]) {
+      const query = formOf(Object.fromEntries(parameters.map((name) => [name, value])));
+      query.set("colour", "red");
+      const refusal = await refusalOf(route, {}, query.toString());
+      // The pages of browsers take whatever comes.
+      if (parameters.length > 0)
+        expect(refusal?.issues.map(({ path }) => path)).toContain("colour");
+      expect(foreignWords(refusal?.issues)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test, vi } from "vitest";
+import { RequestGate } from "../../../src/shared/runtime/storage/request-gate.ts";
+import { Table } from "../../../src/shared/runtime/storage/table.ts";
+import type { TableWire } from "../../../src/shared/runtime/storage/table-wire.ts";
+import { beginWork } from "../../../src/shared/runtime/telemetry/work-context.ts";
+
+const inBackground = <T>(run: () => Promise<T>) =>
+  beginWork({ parents: [], isBackground: true }, run);
+
+/** A gate whose requests end when they are told to. */
+function start() {
+  const gate = new RequestGate();
+  const ends: { readonly name: string; readonly end: () => void }[] = [];
+  const begun: string[] = [];
+  const request = (name: string) =>
+    gate.run(() => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      begun.push(name);
+      ends.push({ name, end: resolve });
+      return promise;
+    });
+  const many = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => `${name} ${index}`);
+  return {
+    begun,
+    callers(count: number) {
+      for (const name of many(count, "caller")) void request(name);
+    },
+    background(count: number) {
+      for (const name of many(count, "background")) void inBackground(() => request(name));
+    },
+    async end(count: number, kind: string) {
+      for (let left = count; left > 0; left -= 1) {
+        const at = ends.findIndex(({ name }) => name.startsWith(kind));
+        ends.splice(at, 1)[0]?.end();
+      }
+      await vi.waitFor(() => undefined);
+    },
+    count: (kind: string) => begun.filter((name) => name.startsWith(kind)).length,
+  };
+}
+
+describe("a gate", () => {
+  test("begins all requests of callers immediately", () => {
+    const gate = start();
+    gate.background(100);
+    gate.callers(100);
+    expect(gate.count("caller")).toBe(100);
+  });
+
+  test("begins as many requests of background work as callers leave, in their order", async () => {
+    const gate = start();
+    gate.callers(10);
+    gate.background(9);
+    expect(gate.count("background")).toBe(6);
+    await gate.end(2, "caller");
+    expect(gate.begun.slice(10)).toEqual(
+      Array.from({ length: 8 }, (_, index) => `background ${index}`),
+    );
+  });
+
+  test("begins two requests of background work while callers take all", async () => {
+    const gate = start();
+    gate.callers(50);
+    gate.background(5);
+    expect(gate.count("background")).toBe(2);
+    await gate.end(1, "background");
+    expect(gate.count("background")).toBe(3);
+    await gate.end(3, "background");
+    await gate.end(1, "background");
+    expect(gate.count("background")).toBe(5);
+  });
+
+  test("counts a request that fails as ended", async () => {
+    const gate = new RequestGate();
+    const fail = () => inBackground(() => gate.run(() => Promise.reject(new Error("refused"))));
+    const all = await Promise.allSettled(Array.from({ length: 60 }, fail));
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => "rejected"));
+  });
+});
+
+test("the time of a request begins when it is sent, and not while it waits for callers'", async () => {
+  const signals: AbortSignal[] = [];
+  const held = Promise.withResolvers<undefined>();
+  const find: TableWire["find"] = (_partition, rowKey, signal) => {
+    signals.push(signal);
+    return rowKey === "last" ? Promise.resolve(undefined) : held.promise;
+  };
+  const table = new Table(() => Promise.resolve({ find } as unknown as TableWire));
+  const calls = Array.from({ length: 16 }, (_, index) => table.find("p", `row ${index}`));
+  const waiting = ["a", "b", "last"].map((rowKey) => inBackground(() => table.find("p", rowKey)));
+  await vi.waitFor(() => expect(signals).toHaveLength(18));
+  held.resolve(undefined);
+  await Promise.all([...calls, ...waiting]);
+  expect(new Set(signals).size).toBe(19);
+});
