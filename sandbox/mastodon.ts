@@ -7,7 +7,8 @@ import { findToken, tooManyRequests } from "./mastodon/access.ts";
 import { instanceRoutes } from "./mastodon/instance.ts";
 import { MediaRoutes } from "./mastodon/media.ts";
 import { OAuth } from "./mastodon/oauth.ts";
-import { errorAnswer } from "./mastodon/personality.ts";
+import { errorAnswer, personalityOf } from "./mastodon/personality.ts";
+import { BAD_GRANT } from "./mastodon/pleroma.ts";
 import {
   LENIENT_HOST,
   MASTODON_HOSTS,
@@ -170,6 +171,8 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
   }
 
   #unauthorized(exchange: Exchange, message: string): Answer {
+    if (exchange.path === "/oauth/token" && personalityOf(exchange.host).errors === "pleroma")
+      return BAD_GRANT;
     if (exchange.path === "/oauth/token")
       return json(400, {
         error: "invalid_grant",

@@ -49,7 +49,9 @@ export function authorize(
   return { account, token };
 }
 
-function rateHeaders(use: RateUse): Record<string, string> {
+/** Pleroma says nothing of what is left. */
+function rateHeaders(host: string, use: RateUse): Record<string, string> {
+  if (personalityOf(host).errors === "pleroma") return {};
   return {
     "x-ratelimit-limit": String(use.limit),
     "x-ratelimit-remaining": String(use.remaining),
@@ -59,7 +61,7 @@ function rateHeaders(use: RateUse): Record<string, string> {
 
 export function tooManyRequests(host: string, use: RateUse): Answer {
   const answer = errorAnswer(host, 429, "Too many requests");
-  return { ...answer, headers: { ...answer.headers, ...rateHeaders(use) } };
+  return { ...answer, headers: { ...answer.headers, ...rateHeaders(host, use) } };
 }
 
 /** Counts the call against its own limit, if it has one, else against the limit of all calls. */
@@ -73,5 +75,5 @@ export async function limited(
   const all = windows.take(`${who} calls`, CALLS_PER_FIVE_MINUTES, 300_000);
   const use = own === undefined ? all : windows.take(`${who} ${own.name}`, own.limit, own.windowMs);
   const answer = await run();
-  return { ...answer, headers: { ...answer.headers, ...rateHeaders(use) } };
+  return { ...answer, headers: { ...answer.headers, ...rateHeaders(exchange.host, use) } };
 }

@@ -3,6 +3,7 @@ import type { Answer, Exchange } from "../exchange.ts";
 import type { Route } from "../network.ts";
 import { SCOPE_WORDS } from "./access.ts";
 import { errorAnswer, personalityOf } from "./personality.ts";
+import { PLEROMA_CONFIGURATION, PLEROMA_EXTRA, PLEROMA_METADATA } from "./pleroma.ts";
 import type { Personality } from "./personality.ts";
 import { route } from "../network.ts";
 
@@ -26,6 +27,7 @@ export const MIME_TYPES = [
 ];
 
 function configuration(personality: Personality): Record<string, unknown> {
+  if (personality.software === "pleroma") return PLEROMA_CONFIGURATION;
   return {
     accounts: { max_featured_tags: 10, max_pinned_statuses: 5 },
     statuses: {
@@ -53,6 +55,7 @@ function configuration(personality: Personality): Record<string, unknown> {
 
 function instanceV2({ host }: Exchange): Answer {
   const personality = personalityOf(host);
+  if (personality.software === "akkoma") return errorAnswer(host, 404, "Not Found");
   return json(200, {
     domain: host,
     title: personality.title,
@@ -70,13 +73,14 @@ function instanceV2({ host }: Exchange): Answer {
     ...(personality.strict ? { api_versions: { mastodon: 7 } } : {}),
     contact: { email: `admin@${host}`, account: null },
     rules: [],
+    ...(personality.software === "pleroma" ? PLEROMA_METADATA : {}),
   });
 }
 
 function instanceV1({ host }: Exchange): Answer {
   const personality = personalityOf(host);
   return json(200, {
-    uri: host,
+    uri: personality.software === "akkoma" ? `https://${host}` : host,
     title: personality.title,
     short_description: "An instance of the sandbox.",
     description: "",
@@ -88,7 +92,8 @@ function instanceV1({ host }: Exchange): Answer {
     registrations: false,
     approval_required: false,
     invites_enabled: false,
-    configuration: configuration(personality),
+    ...(personality.software === "akkoma" ? {} : { configuration: configuration(personality) }),
+    ...(personality.errors === "pleroma" ? PLEROMA_EXTRA : {}),
     contact_account: null,
     rules: [],
   });

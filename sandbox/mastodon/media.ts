@@ -155,7 +155,10 @@ export class MediaRoutes {
 
   #checkedType(host: string, claimed: string, bytes: Buffer): string {
     const found = sniffType(bytes);
-    if (!personalityOf(host).strict) return found ?? claimed;
+    const { strict, fileBytesMax = Infinity } = personalityOf(host);
+    if (bytes.length > fileBytesMax)
+      throw refusal(host, 422, "Validation failed: File must be less than that");
+    if (!strict) return found ?? claimed;
     if (!MIME_TYPES.includes(claimed))
       throw refusal(host, 422, "Validation failed: File content type is invalid");
     if (found === undefined)

@@ -1,6 +1,7 @@
 import { Refusal, empty, htmlPage, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { escapeHtml } from "../html.ts";
+import { PLEROMA_DEFAULTS, pleromaAnswer } from "./pleroma.ts";
 import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST, ICESHRIMP_HOST } from "./state.ts";
 import { LENIENT_HOST, PIXELFED_HOST, PLEROMA_HOST, SHARKEY_HOST, SMALL_HOST } from "./state.ts";
 
@@ -26,10 +27,14 @@ export interface Personality {
   readonly needsMedia: boolean;
   readonly hasDirect: boolean;
   /**
-   * How it writes errors: as Mastodon, as Misskey with a 401 for all that it refuses, with the status's name beside the
-   * sentence, or in one of several ways.
+   * How it writes errors: as Mastodon, as Pleroma, as Misskey with a 401 for all that it refuses, with the status's name
+   * beside the sentence, or in one of several ways.
    */
-  readonly errors: "mastodon" | "misskey" | "named" | "mixed";
+  readonly errors: "mastodon" | "pleroma" | "misskey" | "named" | "mixed";
+  /** What it counts of a text: a link as 23 letters, each letter as people see it, or each code point. */
+  readonly counts: "links" | "letters" | "codePoints";
+  /** The largest file, of whatever kind; absent: it takes any. */
+  readonly fileBytesMax?: number;
   /** Whether it knows no other scopes than `read` and `write`. */
   readonly hasCoarseScopes: boolean;
   /** How long a token lasts that can be renewed; absent: until it is revoked. */
@@ -59,6 +64,7 @@ const MASTODON: Personality = {
   needsMedia: false,
   hasDirect: true,
   errors: "mastodon",
+  counts: "links",
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -78,6 +84,7 @@ const COMPATIBLE: Personality = {
   needsMedia: false,
   hasDirect: true,
   errors: "mixed",
+  counts: "codePoints",
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -90,6 +97,12 @@ const AKKOMA: Personality = {
   software: "akkoma",
   title: "Sandbox Akkoma",
   version: "2.7.2 (compatible; Akkoma 3.17.0)",
+  charactersMax: PLEROMA_DEFAULTS.limit,
+  mediaMax: PLEROMA_DEFAULTS.attachmentsMax,
+  descriptionMax: PLEROMA_DEFAULTS.descriptionLimit,
+  fileBytesMax: PLEROMA_DEFAULTS.uploadLimit,
+  errors: "pleroma",
+  counts: "letters",
   showsOwn: (visibility) => visibility === "private",
 };
 
@@ -196,6 +209,7 @@ const MISSKEY_CODES: Readonly<Record<number, string>> = {
 export function errorAnswer(host: string, status: number, message: string): Answer {
   const { errors } = personalityOf(host);
   if (errors === "mastodon") return json(status, { error: message });
+  if (errors === "pleroma") return pleromaAnswer(status, message);
   if (errors === "named") return json(status, { statusCode: status, error: "Refused", message });
   if (errors === "misskey" && status < 500) {
     const code = MISSKEY_CODES[status] ?? "INVALID_PARAM";

@@ -9,7 +9,7 @@ import type { Speaker } from "./access.ts";
 import { accountEntity, publishedPost, statusEntity } from "./entities.ts";
 import { readParameters, stringParameter } from "./parameters.ts";
 import { errorAnswer, personalityOf, refusal } from "./personality.ts";
-import { findAccount, nextId } from "./state.ts";
+import { LENIENT_HOST, findAccount, nextId } from "./state.ts";
 import type { MastodonShared, Media, Status } from "./state.ts";
 import { countedLength } from "./counted-length.ts";
 import { route } from "../network.ts";
@@ -155,7 +155,7 @@ export class Statuses {
 
   #draft(exchange: Exchange, speaker: Speaker, parameters: Record<string, unknown>): Draft {
     const { host } = exchange;
-    const { strict, charactersMax, needsMedia } = personalityOf(host);
+    const { charactersMax, needsMedia } = personalityOf(host);
     const invalid = (message: string) => refusal(host, 422, message);
     const media = this.#media(host, speaker, parameters["media_ids"]);
     const status = stringParameter(parameters, "status") ?? "";
@@ -167,13 +167,16 @@ export class Statuses {
       throw refusal(host, 403, "Empty statuses are not allowed");
     if (text.trim() === "" && media.length === 0)
       throw invalid("Validation failed: Text can't be blank");
-    if (strict && countedLength(text, spoilerText) > charactersMax)
+    const length = lengthAt(host, text, spoilerText);
+    if (length > charactersMax && host === LENIENT_HOST)
+      throw refusal(host, 400, tooLongForGoToSocial(length, charactersMax));
+    if (length > charactersMax)
       throw invalid(`Validation failed: Text character limit of ${charactersMax} exceeded`);
     return { text, spoilerText, media, ...settings(host, parameters, spoilerText) };
   }
 
   #media(host: string, { account }: Speaker, given: unknown): Media[] {
-    const { strict, mediaMax } = personalityOf(host);
+    const { strict, mediaMax, errors } = personalityOf(host);
     const ids = Array.isArray(given) ? given.map(String) : [];
     const found = ids.map((id) => ({ id, media: this.#shared.state.media.get(id) }));
     const usable = found.flatMap(({ media }) =>
@@ -181,9 +184,10 @@ export class Statuses {
         ? [media]
         : [],
     );
-    if (!strict) return usable.slice(0, mediaMax);
-    if (ids.length > mediaMax)
+    if (!strict && errors !== "pleroma") return usable.slice(0, mediaMax);
+    if ((strict ? ids : usable).length > mediaMax)
       throw refusal(host, 422, `Cannot attach more than ${mediaMax} files`);
+    if (!strict) return usable;
     const missing = ids.filter((id) => !usable.some((media) => media.id === id));
     if (missing.length > 0)
       throw refusal(
@@ -273,6 +277,23 @@ export class Statuses {
       200,
       found.map((status) => statusEntity(this.#shared, status)),
     );
+  }
+}
+
+/** `validateStatusContent` in `internal/processing/status/create.go` of GoToSocial. */
+const tooLongForGoToSocial = (length: number, limit: number): string =>
+  `Bad Request: status too long, ${length} characters provided but limit is ${limit}`;
+
+/** What the server counts of a post. */
+function lengthAt(host: string, text: string, spoilerText: string): number {
+  const whole = text + spoilerText;
+  switch (personalityOf(host).counts) {
+    case "links":
+      return countedLength(text, spoilerText);
+    case "letters":
+      return [...new Intl.Segmenter().segment(whole.trim())].length;
+    case "codePoints":
+      return Array.from(whole).length;
   }
 }
 

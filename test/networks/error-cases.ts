@@ -312,7 +312,17 @@ export const CASES: readonly Case[] = [
     ...errors("Your login is currently disabled", "Your login is currently pending approval"),
     ...errors("Your login is missing a confirmed e-mail address"),
   ]),
-  ...mastodon("account_restricted", 403, errors("This action is not allowed")),
+  ...mastodon(
+    "account_restricted",
+    403,
+    errors(
+      "This action is not allowed",
+      "Your account is currently disabled",
+      "Your account is awaiting approval.",
+      "Password reset is required",
+    ),
+  ),
+  ...mastodon("media_rejected", 422, errors("file_too_large", "description_too_long")),
   ...mastodon("content_rejected", 422, errors("[KeywordPolicy] Matches with rejected keyword")),
   ...mastodon("feature_unsupported", 501, errors("Not implemented")),
   ...[400, 401, 403, 422].flatMap((status) =>

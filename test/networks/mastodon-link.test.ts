@@ -233,7 +233,16 @@ describe("linking a Mastodon account", () => {
 
   test.each([
     [answer(401, { error: "invalid_client" }), true],
+    [answer(400, { error: "invalid_client" }), true],
+    [answer(400, { error: "Invalid credentials" }), true],
+    [answer(401, { error: "invalid client credentials" }), true],
+    [answer(401, ""), true],
+    [answer(400, { error: "no entries", error_description: "could not get access token" }), true],
     [answer(400, { error: "unsupported_grant_type" }), false],
+    [answer(400, { error: "unsupported grant type" }), false],
+    [answer(400, { error: "invalid_request" }), false],
+    [answer(500, { error: "Invalid credentials" }), false],
+    [htmlPage(401), false],
     [answer(200, { access_token: "app" }), false],
     [lost, false],
   ])("finds out whether the server deleted the registration (%#)", async (reply, isDeleted) => {
@@ -246,6 +255,103 @@ describe("linking a Mastodon account", () => {
     );
     expect(outcome.kind).toBe("redirect");
     expect(tools.asked.includes(APPS)).toBe(isDeleted);
+    const asked = tools.calls.find((call) => `POST ${call.url}` === TOKEN);
+    expect(sentForm(asked)).toMatchObject({
+      grant_type: "client_credentials",
+      redirect_uri: redirectUri,
+    });
+  });
+
+  const MITRA = { statuses: { max_characters: 5_000, max_media_attachments: 16 } };
+  const NO_LIMIT = { max_characters: 0, max_media_attachments: 0, characters_reserved_per_url: 23 };
+  test.each<[string, object, object]>([
+    [
+      "Pleroma's, with the type of unknown bytes and a link of no length",
+      {
+        configuration: {
+          statuses: {
+            max_characters: 5_000,
+            max_media_attachments: 1_000,
+            characters_reserved_per_url: 0,
+          },
+          media_attachments: {
+            image_size_limit: 16_000_000,
+            video_size_limit: 16_000_000,
+            supported_mime_types: ["application/octet-stream"],
+          },
+        },
+        pleroma: { metadata: { description_limit: 5_000 } },
+      },
+      {
+        mediaTypes: [],
+        counts: "codePoints",
+        altTextMax: 5_000,
+        mediaMax: 1_000,
+        videoBytesMax: 16_000_000,
+      },
+    ],
+    [
+      "Akkoma's, which has no configuration",
+      { max_toot_chars: 4_000, upload_limit: 9_000_000, description_limit: 3_000 },
+      {
+        charactersMax: 4_000,
+        imageBytesMax: 9_000_000,
+        videoBytesMax: 9_000_000,
+        altTextMax: 3_000,
+        counts: "links",
+      },
+    ],
+    [
+      "Mitra's, with one size for all files",
+      { configuration: { ...MITRA, media_attachments: { image_size_limit: 7_000_000 } } },
+      { videoBytesMax: 7_000_000, counts: "codePoints", mediaMax: 16 },
+    ],
+    [
+      "Friendica's, where zero is no limit",
+      {
+        configuration: {
+          statuses: NO_LIMIT,
+          media_attachments: { image_size_limit: 0, image_matrix_limit: 0, video_size_limit: 0 },
+        },
+      },
+      {
+        charactersMax: 100_000,
+        mediaMax: 4,
+        imageBytesMax: 16_777_216,
+        videoBytesMax: 103_809_024,
+        counts: "links",
+      },
+    ],
+    [
+      "null, texts and numbers that are too large",
+      {
+        max_toot_chars: "700",
+        configuration: {
+          statuses: {
+            max_characters: null,
+            max_media_attachments: null,
+            characters_reserved_per_url: 23,
+          },
+          media_attachments: {
+            image_size_limit: 2 ** 63,
+            video_size_limit: 5_000_000.5,
+            supported_mime_types: null,
+          },
+        },
+      },
+      {
+        charactersMax: 700,
+        mediaMax: 4,
+        imageBytesMax: Number.MAX_SAFE_INTEGER,
+        videoBytesMax: 5_000_000,
+        mediaTypes: [],
+      },
+    ],
+  ])("reads an instance's limits: %s", async (_whose, said, limits) => {
+    const http = { [V2]: answer(200, { domain: HOST, version: "2.7.2", ...said }) };
+    const { outcome } = await start(script(http));
+    if (outcome.kind !== "redirect") throw new Error("not started");
+    expect(outcome.flow["limits"]).toMatchObject(limits);
   });
 
   test("goes where the domain points", async () => {
@@ -559,6 +665,7 @@ describe("linking a Mastodon account", () => {
           needsText: false,
           hasDirect: true,
           gifPixelsMax: 921_600,
+          counts: "links",
         },
         expiresAt: null,
       },
@@ -600,6 +707,16 @@ describe("linking a Mastodon account", () => {
 
   test.each([
     [TOKEN, answer(400, { error: "invalid_grant" }), "access_denied"],
+    [TOKEN, answer(400, { error: "Invalid credentials" }), "access_denied"],
+    [TOKEN, answer(403, { error: "Your account is currently disabled" }), "account_restricted"],
+    [TOKEN, answer(403, { error: "Password reset is required" }), "account_restricted"],
+    [TOKEN, answer(403, { error: "Your account is awaiting approval." }), "account_restricted"],
+    [
+      TOKEN,
+      answer(403, { error: "Your login is missing a confirmed e-mail address" }),
+      "account_restricted",
+    ],
+    [TOKEN, answer(400, { error: "unsupported_grant_type" }), "instance_unsupported"],
     [TOKEN, answer(429, ""), "rate_limited"],
     [TOKEN, htmlPage(502), "network_unavailable"],
     [TOKEN, lost, "instance_unreachable"],

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST } from "../../sandbox/mastodon/state.ts";
 import { ICESHRIMP_HOST, LENIENT_HOST, PIXELFED_HOST } from "../../sandbox/mastodon/state.ts";
-import { PLEROMA_HOST, SHARKEY_HOST, STRICT_HOST } from "../../sandbox/mastodon/state.ts";
+import {
+  PLEROMA_HOST,
+  SHARKEY_HOST,
+  SMALL_HOST,
+  STRICT_HOST,
+} from "../../sandbox/mastodon/state.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
 import { classify } from "../../src/shared/networks/mastodon/errors.ts";
@@ -12,7 +17,7 @@ import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { NOW, answer } from "./scripted-tools.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-const { relay, visible } = useSandboxedRelay();
+const { sandbox, relay, visible } = useSandboxedRelay();
 
 const at = (name: string) => `https://media.sandbox.test/${name}`;
 const ALBUM = [at("photo.jpg"), at("clip.mp4")];
@@ -136,6 +141,55 @@ test("an account that was linked before can mix files after its next check", asy
     limits: { mixesFiles: true, altTextMax: 1_000 },
   });
 });
+
+test.each([PLEROMA_HOST, AKKOMA_HOST])(
+  "a link counts as it is written at %s, and letters as people see them",
+  async (instance) => {
+    const publisher = await publisherAt(instance);
+    const link = `https://pages.sandbox.test/${"a".repeat(60)}`;
+    const family = "👨\u200d👩\u200d👧";
+    const of = async (text: string) => {
+      const body = { text, platforms: ["mastodon"] };
+      const answer = await publisher.call("POST", "/v1/posts/validate", { body });
+      return dataOf(answer).platforms.mastodon;
+    };
+    expect(await of(`${link} ${family}`)).toMatchObject({ usedCharacters: link.length + 2 });
+    expect(await of("a".repeat(5_001 - link.length) + link)).toMatchObject({
+      maxCharacters: 5_000,
+    });
+  },
+);
+
+test.each([PLEROMA_HOST, AKKOMA_HOST])(
+  "the sizes that %s states outside of a configuration are read",
+  async (instance) => {
+    const publisher = await publisherAt(instance);
+    const opened = await relay.services.connections.stores.connections.open({
+      ...publisher.owner,
+      network: "mastodon",
+    });
+    expect(opened?.connection.limits).toMatchObject({
+      imageBytesMax: 16_000_000,
+      videoBytesMax: 16_000_000,
+      altTextMax: 5_000,
+    });
+  },
+);
+
+test.each([PLEROMA_HOST, LENIENT_HOST, FRIENDICA_HOST, SMALL_HOST, STRICT_HOST])(
+  "the app is registered again at %s after it was deleted there, and only then",
+  async (instance) => {
+    const { hosts } = createNetworkTools(relay.services.connections, "mastodon");
+    const linked = async () => {
+      await publisherAt(instance);
+      return (await hosts.find(instance))?.["clientId"];
+    };
+    const first = await linked();
+    expect(await linked()).toBe(first);
+    sandbox.networks.mastodon.forgetApps(instance);
+    expect(await linked()).not.toBe(first);
+  },
+);
 
 test.each([
   ["mastodon", false],

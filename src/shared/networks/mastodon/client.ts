@@ -2,12 +2,12 @@ import * as z from "zod";
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { tryRead } from "../contract/ask.ts";
-import { exchange, idShape, oauthError } from "../contract/answers.ts";
+import { exchange, idShape, isHtml, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { isLinkFailure, linkStep } from "../contract/oauth.ts";
-import { isOutage } from "./errors.ts";
+import { errorText, isOutage } from "./errors.ts";
 import { tokenRequest } from "./session.ts";
 import { traitsOf } from "./servers.ts";
 import { findSoftware } from "./software.ts";
@@ -111,9 +111,26 @@ type AskedClient = Omit<Client, "clientId" | "clientSecret">;
  * ones. Only the instance's own page would show it, and nothing leads back from there, so the registration is tried.
  */
 async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
-  const grant = { grant_type: "client_credentials" };
+  // GoToSocial, snac and Friendica want the address with every grant, and Friendica knows no app without it.
+  const grant = { grant_type: "client_credentials", redirect_uri: client.redirectUri };
   const answer = await exchange(tools, tokenRequest({ origin: server.origin, ...client }, grant));
-  return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
+  return answer instanceof HttpFailure || !isOfNoClient(answer);
+}
+
+/**
+ * How servers name an app that they don't know, next to the code of RFC 6749 and to 401: Pleroma's "Invalid credentials"
+ * (`o_auth_controller.ex`), and the database's words of GoToSocial (`internal/oauth/clientstore.go`).
+ */
+const NO_CLIENT =
+  /invalid (?:client )?credentials|no (?:rows|entries)|(?:unknown|no such) (?:client|app)|(?:client|app|application) (?:was |is )?(?:not found|unknown)/i;
+
+function isOfNoClient(answer: HttpResponse): boolean {
+  if (answer.status < 400 || answer.status >= 500 || isHtml(answer)) return false;
+  return (
+    answer.status === 401 ||
+    oauthError(answer) === "invalid_client" ||
+    NO_CLIENT.test(errorText(answer))
+  );
 }
 
 function readRegistration(answer: HttpResponse, asked: AskedClient): Client | undefined {

@@ -46,6 +46,8 @@ const NOT_PERMITTED = refusal("account_restricted", {
 });
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
+const NEW_PASSWORD =
+  "Choose a new password for the account at its Mastodon server, then reconnect the account.";
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const FAULT = /\bcannot read propert(?:y|ies) of (?:undefined|null)\b|\bis not a function\b/i;
@@ -116,7 +118,10 @@ export const ERRORS = errorTable([
   }),
   sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, remediation: CONFIRM_EMAIL }),
   sentence(403, /pending approval/i, { ...RESTRICTED, remediation: APPROVAL }),
-  sentence(403, /login is currently disabled|suspended/i, RESTRICTED),
+  // Pleroma's, at the token endpoint: `handle_token_exchange_error` in `lib/pleroma/web/o_auth/o_auth_controller.ex`.
+  sentence(403, /awaiting approval/i, { ...RESTRICTED, remediation: APPROVAL }),
+  sentence(403, /password reset is required/i, { ...RESTRICTED, remediation: NEW_PASSWORD }),
+  sentence(403, /(?:login|account) is (?:currently )?disabled|suspended/i, RESTRICTED),
   sentence(422, /not finished processing/i, {
     code: "media_not_ready",
     effect: "prepare_again",
@@ -272,8 +277,14 @@ export function errorText(response: HttpResponse): string {
   if (typeof body === "string") return body;
   const { error, error_description, message } = errorBody().safeParse(body).data ?? {};
   const said = [error, error_description, message].filter(Boolean).join(" ");
-  return said || otherText(response);
+  return (said || otherText(response)).replaceAll(UNDERSCORE, " ");
 }
+
+/**
+ * Between the words of a name, such as Pleroma's "file_too_large" (`lib/pleroma/upload.ex`). Spaces make it a sentence in
+ * which patterns find words.
+ */
+const UNDERSCORE = /(?<=[a-z])_(?=[a-z])/gi;
 
 /** Friendica's page for a token that it doesn't accept (https://github.com/friendica/friendica/issues/14840). */
 const OWN_PAGE = /this api requires login/i;

@@ -1,3 +1,4 @@
+import { numberShape } from "../contract/answers.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
@@ -17,6 +18,8 @@ import { type InstanceLimits, limitsOf } from "./limits.ts";
 import { apiGet, requestHeaders, steps } from "./state.ts";
 
 const MEDIA_TYPES_MAX = 100;
+/** More than the text and the content warning of a post can have. */
+const UNLIMITED_CHARACTERS = 100_000;
 
 const group = shape(() => spare(z.record(z.string(), z.unknown()), {}));
 const instanceShape = objectShape(() => ({
@@ -24,11 +27,11 @@ const instanceShape = objectShape(() => ({
   domain: spare(z.string()),
   uri: spare(z.string()),
   max_toot_chars: z.unknown().optional(),
+  max_media_attachments: z.unknown().optional(),
   description_limit: z.unknown().optional(),
-  configuration: spare(z.object({ statuses: group(), media_attachments: group() }), {
-    statuses: {},
-    media_attachments: {},
-  }),
+  upload_limit: z.unknown().optional(),
+  configuration: spare(z.object({ statuses: group(), media_attachments: group() })),
+  pleroma: spare(z.object({ metadata: group() }), { metadata: {} }),
 }));
 
 export interface Instance {
@@ -94,28 +97,56 @@ async function describe(
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
   const said = inForm(instanceShape)(answer);
   if (said === undefined) return undefined;
-  const { domain, uri, configuration, max_toot_chars, description_limit } = said;
-  const { statuses, media_attachments: media } = configuration;
+  const { domain, uri, configuration, pleroma } = said;
+  const { statuses = {}, media_attachments: media = {} } = configuration ?? {};
+  const charactersPerUrl = statedOf(statuses["characters_reserved_per_url"]);
+  const isWhole = configuration !== undefined && charactersPerUrl === undefined;
+  const fileBytesMax = said.upload_limit;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
   return {
     origin,
     domain: named || new URL(origin).host,
     limits: limitsOf({
-      charactersMax: statuses["max_characters"] ?? max_toot_chars,
-      charactersPerUrl: statuses["characters_reserved_per_url"],
-      mediaMax: statuses["max_media_attachments"],
-      altTextMax: media["description_limit"] ?? description_limit,
-      imageBytesMax: media["image_size_limit"],
-      imagePixelsMax: media["image_matrix_limit"],
-      videoBytesMax: media["video_size_limit"],
-      mediaTypes: stringsOf(media["supported_mime_types"]),
+      charactersMax: charactersMaxOf(statuses["max_characters"], said.max_toot_chars),
+      charactersPerUrl,
+      // A server that has a configuration without this one, such as Mitra, or with zero, such as Pleroma, counts links as
+      // they are written. Mastodon had no configuration before 3.4.2.
+      ...(isWhole && { counts: "codePoints" }),
+      mediaMax: statedOf(statuses["max_media_attachments"], said.max_media_attachments),
+      altTextMax: statedOf(
+        media["description_limit"],
+        said.description_limit,
+        pleroma.metadata["description_limit"],
+      ),
+      imageBytesMax: statedOf(media["image_size_limit"], fileBytesMax),
+      imagePixelsMax: statedOf(media["image_matrix_limit"]),
+      // Mitra states one limit for all files, under the name of that for images.
+      videoBytesMax: statedOf(media["video_size_limit"], fileBytesMax, media["image_size_limit"]),
+      mediaTypes: mediaTypesOf(media["supported_mime_types"]),
     }),
   };
 }
 
-function stringsOf(value: unknown): readonly string[] {
-  const strings = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-  return strings.slice(0, MEDIA_TYPES_MAX);
+/** Returns the first number that a server states. Zero, null and less than zero state none. */
+function statedOf(...values: readonly unknown[]): number | undefined {
+  const numbers = values.map((value) => numberShape().safeParse(value).data ?? 0);
+  const found = numbers.find((number) => number >= 1);
+  return found && Math.min(Math.floor(found), Number.MAX_SAFE_INTEGER);
+}
+
+/**
+ * Returns the limit of a text. Friendica states zero when a text may have any length (`max_import_size` in its
+ * `static/defaults.config.php`).
+ */
+function charactersMaxOf(...values: readonly unknown[]): number | undefined {
+  return statedOf(...values) ?? (values.includes(0) ? UNLIMITED_CHARACTERS : undefined);
+}
+
+/** Returns the types that a server takes; none if it takes any, as Pleroma says with the type of unknown bytes. */
+function mediaTypesOf(value: unknown): readonly string[] {
+  const types = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  const takesAny = types.some((type) => type === "application/octet-stream" || type === "*/*");
+  return takesAny ? [] : types.slice(0, MEDIA_TYPES_MAX);
 }
 
 /** Tokens last until they are revoked, and only a call can tell. */

@@ -4,6 +4,16 @@ import type { NetworkData } from "../contract/draft.ts";
 
 const NO_TYPES: readonly string[] = [];
 
+/**
+ * What a server counts of a post.
+ *
+ * - `links`: as Mastodon does: letters as people see them, links with one length, and of mentions the name alone.
+ * - `letters`: letters as people see them, and links and mentions as they are written.
+ * - `codePoints`: code points, and links and mentions as they are written.
+ */
+export type Counts = (typeof COUNTS)[number];
+const COUNTS = ["links", "letters", "codePoints"] as const;
+
 /** Mastodon's own limits, used when the account's server states no others. */
 export const LIMITS = {
   charactersMax: 500,
@@ -23,6 +33,8 @@ export const LIMITS = {
   needsMedia: false,
   needsText: false,
   hasDirect: true,
+  /** What the server counts of a text. */
+  counts: "links" as Counts,
 };
 export type InstanceLimits = Readonly<typeof LIMITS>;
 
@@ -47,6 +59,7 @@ const limitsShape = objectShape(() => ({
   needsMedia: spare(z.boolean(), LIMITS.needsMedia),
   needsText: spare(z.boolean(), LIMITS.needsText),
   hasDirect: spare(z.boolean(), LIMITS.hasDirect),
+  counts: spare(z.enum(COUNTS), LIMITS.counts),
 }));
 
 /** Returns the limits stored with a connection, with Mastodon's own for those that are missing. */

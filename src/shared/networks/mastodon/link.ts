@@ -95,7 +95,8 @@ function redeem({
     code_verifier: flow.hasPkce ? callback.codeVerifier : undefined,
   });
   const read = (answer: HttpResponse) => readToken(answer, flow.scope, tools.now());
-  return linkStep({ request, read, refuse: refusedToken, unreachable: UNREACHABLE }, tools);
+  const refuse = (answer: HttpResponse) => refusedToken(answer, tools.now());
+  return linkStep({ request, read, refuse, unreachable: UNREACHABLE }, tools);
 }
 
 function lacking({ scopes }: IssuedToken): LinkFailure | undefined {
@@ -117,10 +118,14 @@ const TOKEN_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   invalid_grant: "access_denied",
 };
 
-function refusedToken(answer: HttpResponse): LinkFailure {
+function refusedToken(answer: HttpResponse, now: Date): LinkFailure {
   const error = oauthError(answer);
-  const code = error === undefined ? undefined : TOKEN_ERRORS[error];
-  return code === undefined ? refused(answer) : linkFailed(code, error);
+  const known = error === undefined ? undefined : TOKEN_ERRORS[error];
+  if (known !== undefined) return linkFailed(known, error);
+  const { code, note } = classify(answer, now);
+  if (code === "account_restricted") return linkFailed(code, note);
+  // Pleroma says "Invalid credentials" of a code that it no longer takes.
+  return code === "connection_needs_reauth" ? linkFailed("access_denied", note) : refused(answer);
 }
 
 async function linkAccount(

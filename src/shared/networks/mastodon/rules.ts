@@ -7,7 +7,7 @@ import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { countGraphemes, isBlank } from "../contract/text.ts";
 import { countedText } from "./counted-text.ts";
-import { type InstanceLimits, LIMITS, limitsOf } from "./limits.ts";
+import { type Counts, type InstanceLimits, LIMITS, limitsOf } from "./limits.ts";
 import { ownOptionsOf } from "./options.ts";
 
 interface Facts {
@@ -123,15 +123,22 @@ export const rules = {
 };
 
 /** Returns a post's length as the server counts it, with the content warning. */
-export function countCharacters(text: string, spoilerText: string, perUrl: number): number {
+export function countCharacters(
+  text: string,
+  spoilerText: string,
+  perUrl: number,
+  counts: Counts = "links",
+): number {
+  if (counts === "letters") return countGraphemes((spoilerText + text).trim());
+  if (counts === "codePoints") return Array.from(spoilerText + text).length;
   const counted = countedText(text);
   return countGraphemes(spoilerText + counted.text) + counted.links * (perUrl - 1);
 }
 
 export function measure(draft: LegDraft, data: NetworkData): TextMeasure {
-  const { charactersPerUrl, charactersMax: maxCharacters } = limitsOf(data);
+  const { charactersPerUrl, charactersMax: maxCharacters, counts } = limitsOf(data);
   const { spoilerText = "" } = ownOptionsOf(draft);
-  const usedCharacters = countCharacters(draft.text, spoilerText, charactersPerUrl);
+  const usedCharacters = countCharacters(draft.text, spoilerText, charactersPerUrl, counts);
   return { usedCharacters, maxCharacters };
 }
 

@@ -1,4 +1,4 @@
-import { LIMITS } from "./limits.ts";
+import { type Counts, LIMITS } from "./limits.ts";
 
 /**
  * What a server does with the `Idempotency-Key` of a post.
@@ -19,6 +19,8 @@ export interface Traits {
   /** Whether a post may be visible only to the people whom it mentions. */
   readonly hasDirect: boolean;
   readonly gifPixelsMax: number;
+  /** What it counts of a text; undefined if its description decides that. */
+  readonly counts?: Counts;
   /** Whether `read` and `write` are the only scopes for accounts and posts. */
   readonly hasCoarseScopes: boolean;
 }
@@ -40,8 +42,11 @@ const MASTODON: Traits = { ...UNKNOWN, keys: "locked", gifPixelsMax: LIMITS.gifP
 /** Files of any types: `attachments` in `lib/pleroma/web/common_api/activity_draft.ex` of Pleroma; so do those below. */
 const MIXING: Traits = { ...UNKNOWN, mixesFiles: true };
 
-/** Answers by key, refusals among them: `lib/pleroma/web/plugs/idempotency_plug.ex` of Pleroma, and Akkoma, its fork. */
-const PLEROMA: Traits = { ...MIXING, keys: "spent" };
+/**
+ * Answers by key, refusals among them: `lib/pleroma/web/plugs/idempotency_plug.ex` of Pleroma, and Akkoma and Rebased, its
+ * forks. Counts with `String.length`: `validate_character_limit` in `lib/pleroma/web/common_api/utils.ex`.
+ */
+const PLEROMA: Traits = { ...MIXING, keys: "spent", counts: "letters" };
 
 /** Known behaviour of servers, by the name in their nodeinfo. Each line names its source. */
 export const TRAITS: Readonly<Record<string, Traits>> = {
@@ -52,9 +57,11 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   fedibird: { ...MASTODON, keys: "kept" },
   // superseriousbusiness/gotosocial: `processMedia` in `internal/processing/status/common.go` doesn't check types, and
   // the key is only a header that `internal/middleware/cors.go` allows.
-  gotosocial: MIXING,
+  // It states 25 for a link, but counts runes of the whole text (`validateStatusContent` in the same file).
+  gotosocial: { ...MIXING, counts: "codePoints" },
   pleroma: PLEROMA,
   akkoma: PLEROMA,
+  rebased: PLEROMA,
   // friendica/friendica: `post` and `storeMediaIds` in `src/Module/Api/Mastodon/Statuses.php`. Scopes are searched for
   // the words `read` and `write` (`src/Module/Api/Mastodon/Apps.php`), so fine ones are accepted.
   friendica: MIXING,
@@ -93,6 +100,7 @@ export function traitsOf(software: unknown): Traits {
 
 /** Returns the traits by which a post is checked before it is sent. */
 export function postTraits(software: unknown) {
-  const { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax } = traitsOf(software);
-  return { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax };
+  const { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax, counts } = traitsOf(software);
+  const own = counts === undefined ? {} : { counts };
+  return { mixesFiles, needsMedia, needsText, hasDirect, gifPixelsMax, ...own };
 }
