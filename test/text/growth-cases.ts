@@ -13,6 +13,7 @@ import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts
 import type { Config } from "../../src/shared/config/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/callers/caller-address.ts";
 import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-input.ts";
+import { isNestedTooDeep } from "../../src/shared/runtime/json-depth.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { misreadAddress } from "../../src/shared/runtime/web-address.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
@@ -412,6 +413,11 @@ const REQUESTS: readonly GrowthCase[] = [
     name: "a body as JSON",
     look: (text) =>
       readJson(incoming(JSON.stringify({ [text]: [text] }), "application/json")).catch(String),
+  },
+  {
+    name: "how deep JSON is nested",
+    look: isNestedTooDeep,
+    worst: [repeated("[]"), repeated("[", '"'), repeated('\\"', '"')],
   },
   {
     name: "a body as a form",

@@ -1,6 +1,7 @@
 import { isRecord } from "../runtime/is-record.ts";
 import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
+import { isNestedTooDeep } from "../runtime/json-depth.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import { withoutAbsentNulls } from "./absent-nulls.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
@@ -23,6 +24,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 /** Maximum number of fields in a form. Ours have a dozen, and parsing 100,000 would take long. */
 const FIELDS_MAX = 100;
 const DEPTH_MAX = 20;
+const TOO_DEEP = `must not be nested deeper than ${DEPTH_MAX} levels`;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;
 
@@ -95,7 +97,7 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
   }
   if (typeof value !== "object" || value === null) return;
   if (path.length >= DEPTH_MAX) {
-    add("too_deep", `must not be nested deeper than ${DEPTH_MAX} levels`);
+    add("too_deep", TOO_DEEP);
     return;
   }
   for (const [name, item] of Object.entries(value)) {
@@ -123,6 +125,8 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   if (type !== "application/json" && !type.endsWith("+json"))
     throw new AppError("unsupported_media_type", "The body must be application/json.");
   const text = decodeStrictUtf8(bytes);
+  if (isNestedTooDeep(text))
+    throw validationFailed([{ path: "body", code: "too_deep", message: TOO_DEEP }]);
   let value: unknown;
   try {
     value = JSON.parse(text);

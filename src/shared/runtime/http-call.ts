@@ -1,3 +1,4 @@
+import { isNestedTooDeep } from "./json-depth.ts";
 /** A body that is generated while it is sent. Its length is known, because some servers take no chunked body. */
 export interface StreamedBody {
   readonly size: number;
@@ -87,10 +88,11 @@ function exact(_name: string, value: unknown, { source = "" }: { readonly source
 }
 
 /**
- * Parses JSON that another service sent. The result is undefined when it isn't JSON. An id that is an 18-digit number
+ * Parses JSON that another service sent. The result is undefined when it isn't JSON, or nested too deep. An id that is an 18-digit number
  * is returned as text, because the nearest number in JavaScript would be another id.
  */
 export function parseAnswer(text: string): unknown {
+  if (isNestedTooDeep(text)) return undefined;
   try {
     // Safe: the library's types don't know yet that a reviver gets the source text of its value (ECMAScript 2026).
     return JSON.parse(

@@ -12,6 +12,7 @@ import { type OAuthSessionData, readOAuthSession } from "./state.ts";
 import { dpopNonces } from "./account-call.ts";
 import { LOGIN_HOST, resolveHandle } from "./identity.ts";
 import { CLIENT_ERRORS } from "../contract/oauth.ts";
+import { isNestedTooDeep } from "../../runtime/json-depth.ts";
 import { type HttpRequest, HttpFailure } from "../../runtime/http-call.ts";
 
 /**
@@ -191,7 +192,8 @@ function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
         trace.code = "account_not_found";
       // A redirect has no meaning in this protocol, and neither has an answer that a `Response` can't represent.
       const isBodiless = status === 204 || status === 205 || status === 304;
-      return new Response(isBodiless ? null : Buffer.from(answer.body), { status, headers });
+      const isLeftOut = isBodiless || isNestedTooDeep(answer.text());
+      return new Response(isLeftOut ? null : Buffer.from(answer.body), { status, headers });
     } catch (error) {
       if (error instanceof HttpFailure) trace.code = "instance_unreachable";
       throw error;
