@@ -36,65 +36,45 @@ export function hintsOf(message: unknown): readonly unknown[] {
 }
 
 /**
- * Works on all hints of a message in parallel, so that none waits for another one's network. Hints that are too many
- * for the process get a message of their own. If one fails, the message is handled again; every hint may be repeated.
- */
-async function runAll<Message>(
-  services: HttpDeps,
-  [first, ...others]: readonly unknown[],
-  { spec, run }: { spec: WorkerSpec<Message>; run: (hint: unknown) => Promise<void> },
-): Promise<void> {
-  const runOther = async (hint: unknown) => {
-    if (!(await services.access.companions.run("", 1, () => run(hint))))
-      await spec.resend(services, spec.message().parse(hint));
-  };
-  const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);
-  const errors = ends.flatMap((end): unknown[] => (end.status === "rejected" ? [end.reason] : []));
-  if (errors.length > 1) throw new AggregateError(errors, "hints of one message failed");
-  for (const error of errors) throw error;
-}
-
-/** Runs work. A row of a later build is left to an instance of that build; reading it was logged. */
-async function orLeftAlone(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof NewerRow)) throw error;
-  }
-}
-
-/**
- * Declares a worker. A message that fails or is malformed throws, so that the host delivers it again. At the last
- * delivery it is recorded and completed, so that the host moves nothing to a poison queue.
+ * Declares a worker. It works on all hints of a message in parallel, so that none waits for another one's network; those
+ * that are too many for the process get a message of their own. A hint that fails or is malformed throws, so that the
+ * host delivers the message again: every hint may be repeated. At the last delivery the message is recorded and
+ * completed, so that the host moves nothing to a poison queue.
  */
 export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worker {
   return {
     queue,
     async handle(services, message, host) {
-      const begin = (hint: unknown, work: () => Promise<void>) =>
-        beginWork(
-          {
-            parents: [traceOfHint(hint), host?.traceParent],
-            isBackground: true,
-            fields: { worker: queue, ...hintFields(hint) },
-            host,
-          },
-          work,
-        );
-      const run = (hint: unknown) =>
-        begin(hint, async () => {
-          const message = spec.message().parse(hint);
-          await orLeftAlone(() => spec.run(services, message));
-        });
-      try {
-        await runAll(services, hintsOf(message), { spec, run });
-      } catch (error) {
-        const isLast = (host?.dequeueCount ?? 1) >= DEQUEUES_MAX;
-        if (!isLast) throw error;
-        await begin(message, async () =>
-          recordPoison(services.background, queue, { message, error }),
-        );
-      }
+      const within = (hint: unknown, work: () => Promise<void>) => {
+        const parents = [traceOfHint(hint), host?.traceParent];
+        const fields = { worker: queue, ...hintFields(hint) };
+        return beginWork({ parents, isBackground: true, fields, host }, work);
+      };
+      const works = hintsOf(message).map((hint, index) =>
+        within(hint, async () => {
+          const parsed = spec.message().parse(hint);
+          const run = () => spec.run(services, parsed);
+          try {
+            if (index === 0) await run();
+            else if (!(await services.access.companions.run("", 1, run)))
+              await spec.resend(services, parsed);
+          } catch (error) {
+            // A row of a later build is left to an instance of that build. Reading it was logged.
+            if (!(error instanceof NewerRow)) throw error;
+          }
+        }),
+      );
+      const ends = await Promise.allSettled(works);
+      const errors = ends.flatMap((end): unknown[] =>
+        end.status === "rejected" ? [end.reason] : [],
+      );
+      if (errors.length === 0) return;
+      const error =
+        errors.length === 1 ? errors[0] : new AggregateError(errors, "hints of one message failed");
+      if ((host?.dequeueCount ?? 1) < DEQUEUES_MAX) throw error;
+      await within(message, async () =>
+        recordPoison(services.background, queue, { message, error }),
+      );
     },
   };
 }

@@ -7,9 +7,9 @@ import {
   currentOrigin,
   currentTraceParent,
   noteWork,
+  NO_ORIGIN,
   outsideWork,
   traceParentOfCall,
-  withinWork,
   type Invocation,
 } from "../../../src/shared/runtime/telemetry/work-context.ts";
 
@@ -32,11 +32,11 @@ describe("the lines of a piece of work", () => {
         log.info("first");
         noteWork({ platformId: "plt_1" });
         await Promise.all([
-          withinWork({ network: "bluesky" }, async () => {
+          continueWork(NO_ORIGIN, { network: "bluesky" }, async () => {
             await wait(2);
             log.info("left");
           }),
-          withinWork({ network: "mastodon" }, async () => log.info("right")),
+          continueWork(NO_ORIGIN, { network: "mastodon" }, async () => log.info("right")),
         ]);
         log.info("last");
       },
@@ -138,7 +138,7 @@ describe("the host", () => {
       let late: Promise<void> | undefined;
       await beginWork({ parents: [], host }, async () => {
         log.info("during");
-        withinWork({ network: "bluesky" }, () => log.warn("deeper"));
+        continueWork(NO_ORIGIN, { network: "bluesky" }, () => log.warn("deeper"));
         late = wait(5).then(() => log.info("after"));
       });
       await late;

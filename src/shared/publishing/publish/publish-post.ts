@@ -1,12 +1,11 @@
 import type { NetworkName } from "../../networks/lookup.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
 import { NewerRow } from "../../runtime/storage/damaged-row.ts";
-import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
+import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import { fanOutEvents } from "../../webhooks/webhooks.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint, queueLegs } from "../hints.ts";
 import type { LegsHint } from "../post-queue.ts";
-import type { StoredLeg } from "../post-store.ts";
 import { hasStarted, type PostRef } from "../post.ts";
 import { HAND_BACK_SECONDS, publishLeg } from "./publish-leg.ts";
 
@@ -26,61 +25,42 @@ export async function publishLegs(services: PublishingDeps, asked: LegsHint): Pr
   const again = (seconds: number) => queueLegs(services, ref, networks, seconds);
   if (services.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
   const share = { owner: platformId, now: services.clock.now() };
-  await services.work.publishShares.run(
-    share,
-    () => publishAndFanOut(services, ref, networks),
-    again,
-  );
+  await services.work.publishShares.run(share, () => publishEach(services, ref, networks), again);
 }
 
-/** Publishes the legs, and fans out the events of the post's start and of its legs. */
-async function publishAndFanOut(
+/** Works on each of the legs as it is stored now, and fans out the events of the post's start and of its legs. */
+async function publishEach(
   services: PublishingDeps,
   ref: PostRef,
   networks: readonly NetworkName[],
 ): Promise<void> {
   const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
-  const publishing = publishEach(services, ref, networks);
+  const { posts } = services.stores;
+  const first = await posts.findToPublish(ref, networks);
+  // A read of several pages may show the post before a change and the leg after the start. Legs are published with the
+  // draft at the start.
+  const isTorn = first !== undefined && !hasStarted(first.post);
+  const seen = isTorn ? await posts.findToPublish(ref, networks) : first;
+  const errors: unknown[] = [];
+  const works = seen?.legs.map((stored) =>
+    continueWork(seen.post, { network: stored.leg.network }, async () => {
+      try {
+        await publishLeg(services, ref, stored, seen);
+      } catch (error) {
+        // Left to an instance of the build that has written the row. Reading it was logged.
+        if (error instanceof NewerRow) return;
+        services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
+        errors.push(error);
+      }
+    }),
+  );
+  const publishing = Promise.all(works ?? []);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
   if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
-  const errors = await publishing;
+  await publishing;
   await fanOutPost(services, ref, fanOutEndsAt);
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
-}
-
-/** Works on each of the legs as it is stored now. Returns what failed. */
-async function publishEach(
-  services: PublishingDeps,
-  ref: PostRef,
-  networks: readonly NetworkName[],
-): Promise<unknown[]> {
-  const { posts } = services.stores;
-  const first = await posts.findToPublish(ref, networks);
-  if (first === undefined) return [];
-  // A read of several pages may show the post before a change and the leg after the start. Legs are published with the
-  // draft at the start.
-  const seen = hasStarted(first.post) ? first : await posts.findToPublish(ref, networks);
-  if (seen === undefined) return [];
-  const errors: unknown[] = [];
-  const publishOne = async (stored: StoredLeg): Promise<void> => {
-    try {
-      await publishLeg(services, ref, stored, seen);
-    } catch (error) {
-      // Left to an instance of the build that has written the row. Reading it was logged.
-      if (error instanceof NewerRow) return;
-      services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
-      errors.push(error);
-    }
-  };
-  await continueWork(seen.post, {}, () =>
-    Promise.all(
-      seen.legs.map((stored) =>
-        withinWork({ network: stored.leg.network }, () => publishOne(stored)),
-      ),
-    ),
-  );
-  return errors;
 }
 
 /** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */

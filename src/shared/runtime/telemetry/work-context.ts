@@ -108,11 +108,6 @@ export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T
   return contexts.run(next, run);
 }
 
-/** Runs a part of the current work with additional log fields. */
-export function withinWork<T>(fields: WorkFields, run: () => T): T {
-  return continueWork(NO_ORIGIN, fields, run);
-}
-
 /** Adds fields to all later log lines of the current work. */
 export function noteWork(fields: WorkFields): void {
   const now = contexts.getStore();
