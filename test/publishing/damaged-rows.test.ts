@@ -76,6 +76,21 @@ test("keys are checked, posts read and access taken away although the wallet is 
   expect((await rowOf(publisher, HEAD_KEY))?.["accessVersion"]).not.toBe(version);
 });
 
+test("a scheduled post is changed and canceled although the wallet is damaged, which stays as it is", async () => {
+  const publisher = await aPublisher(relay);
+  const scheduleAt = new Date(relay.clock.now().getTime() + 7_200_000).toISOString();
+  const { id } = dataOf(
+    await publisher.submit({ text: unique("Damaged"), platforms: ["mastodon"], scheduleAt }),
+  );
+  await damage(publisher, WALLET_KEY, "balance");
+  const before = await rowOf(publisher, WALLET_KEY);
+  const path = `/v1/posts/${id}`;
+  const changed = await publisher.call("PATCH", path, { body: { text: unique("Changed") } });
+  expect(changed.status).toBe(200);
+  expect((await publisher.call("DELETE", path)).status).toBe(200);
+  expect(await rowOf(publisher, WALLET_KEY)).toEqual(before);
+});
+
 test.each([
   ["accessVersion", 12],
   ["writer", "12"],

@@ -1,6 +1,10 @@
-import { describe, expect, test, vi } from "vitest";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RequestGate } from "../../../src/shared/runtime/storage/request-gate.ts";
 import { Table } from "../../../src/shared/runtime/storage/table.ts";
+import { openTables } from "../../../src/shared/runtime/storage/tables.ts";
 import type { TableWire } from "../../../src/shared/runtime/storage/table-wire.ts";
 import { beginWork } from "../../../src/shared/runtime/telemetry/work-context.ts";
 
@@ -87,10 +91,47 @@ test("the time of a request begins when it is sent, and not while it waits for c
     return rowKey === "last" ? Promise.resolve(undefined) : held.promise;
   };
   const table = new Table(() => Promise.resolve({ find } as unknown as TableWire));
+  const timed = vi.spyOn(AbortSignal, "timeout");
+  onTestFinished(() => timed.mockRestore());
   const calls = Array.from({ length: 16 }, (_, index) => table.find("p", `row ${index}`));
   const waiting = ["a", "b", "last"].map((rowKey) => inBackground(() => table.find("p", rowKey)));
   await vi.waitFor(() => expect(signals).toHaveLength(18));
+  expect(timed).toHaveBeenCalledTimes(18);
   held.resolve(undefined);
   await Promise.all([...calls, ...waiting]);
   expect(new Set(signals).size).toBe(19);
+});
+
+test("the tables of a process share one gate", async () => {
+  const paths: string[] = [];
+  const answers: ServerResponse[] = [];
+  const service = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    answers.push(response);
+  });
+  service.listen(0, "127.0.0.1");
+  await once(service, "listening");
+  onTestFinished(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+  const { port } = service.address() as AddressInfo;
+  const connectionString = `DefaultEndpointsProtocol=http;AccountName=one;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:${port}/one;`;
+  const tables = openTables({ data: { kind: "connection_string", connectionString }, prefix: "t" });
+  const calls = Array.from({ length: 16 }, (_, index) => tables.core.find("p", `caller ${index}`));
+  await vi.waitFor(() => expect(paths).toHaveLength(16));
+  const work = Array.from({ length: 4 }, (_, index) =>
+    inBackground(() => tables.wake.find("p", `worker ${index}`)),
+  );
+  const count = (name: string) => paths.filter((path) => path.includes(name)).length;
+  await vi.waitFor(() => expect(count("worker")).toBeGreaterThanOrEqual(2));
+  calls.push(tables.core.find("p", "last"));
+  await vi.waitFor(() => expect(count("last")).toBe(1));
+  expect(count("worker")).toBe(2);
+  const answering = setInterval(() => {
+    for (const response of answers.splice(0)) response.writeHead(404).end();
+  }, 5);
+  onTestFinished(() => clearInterval(answering));
+  await Promise.all([...calls, ...work]);
+  expect(count("worker")).toBe(4);
 });
