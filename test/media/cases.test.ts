@@ -116,7 +116,7 @@ describe("a JPEG of rare coding", () => {
         expect([
           await told(jpeg, network).catch(({ reason }: { reason: string }) => reason),
           await done(jpeg, network).catch(({ reason }: { reason: string }) => reason),
-        ]).toEqual(["imageType", "imageType"]);
+        ]).toEqual(["imageCoding", "imageCoding"]);
     },
   );
 });

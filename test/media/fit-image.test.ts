@@ -246,6 +246,28 @@ describe("what a network does not take", () => {
     expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("white");
   });
 
+  test("what a GIF doesn't cover is white in a JPEG", async () => {
+    const whole = await animatedGif(60, 40);
+    // The canvas becomes larger than its frames. The first one is below the middle then.
+    const gif = Buffer.from(whole);
+    gif.writeUInt16LE(120, 6);
+    gif.writeUInt16LE(80, 8);
+    const frameAt = gif.indexOf(Buffer.from([0x2c, 0, 0, 0, 0, 60, 0, 40, 0]));
+    gif.writeUInt16LE(30, frameAt + 1);
+    gif.writeUInt16LE(40, frameAt + 3);
+    const fitted = await fit(gif, instagram);
+    expect(fitted).toMatchObject({
+      repairs: expect.arrayContaining(["stilled", "converted", "flattened"]),
+    });
+    for (const [x, y] of [
+      [0.5, 0.25],
+      [0.1, 0.75],
+      [0.9, 0.75],
+    ] as const)
+      expect(await colourAt(fitted.bytes, x, y)).toBe("white");
+    expect(await colourAt(fitted.bytes, 0.5, 0.75)).toBe("red");
+  });
+
   test("a PNG of 16 bits becomes a JPEG of 8", async () => {
     const bytes = await flag(400, 400).toColourspace("rgb16").png().toBuffer();
     expect((await sharp(bytes).metadata()).depth).toBe("ushort");

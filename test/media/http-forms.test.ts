@@ -246,16 +246,75 @@ describe("a server's answer to the request for a part", () => {
     expect((await allOf(serve)).equals(LARGE)).toBe(true);
   });
 
+  const OTHER = Buffer.from(LARGE).fill(7, 1_000, 2_000);
   test.each<[string, string, Serve]>([
-    ["another tag", '"one"', part(131_072, LARGE.length - 1, LARGE.length)],
-    ["another weak tag", 'W/"one"', ranged(LARGE, 'W/"two"')],
+    ["another tag", '"zero"', ranged(OTHER, '"one"')],
+    ["another weak tag", 'W/"one"', ranged(OTHER, 'W/"two"')],
     ["another size", '"two"', part(131_072, LARGE.length - 1, LARGE.length + 1)],
-    ["a whole file with another tag", '"two"', whole(LARGE, '"three"')],
+    ["a whole file with another tag", '"two"', whole(OTHER, '"three"')],
     ["a file that is shorter now", '"one"', send(416, { "content-range": "bytes */200000" })],
-  ])("an answer for a part has %s: the file has changed", async (what, tag, later) => {
-    const first = what === "another tag" ? '"zero"' : tag;
-    const failure = await failureOf(allOf(split(ranged(LARGE, first), later)));
+  ])("an answer for a part has %s: the file has changed", async (_what, tag, later) => {
+    let asked = 0;
+    const serve: Serve = (request, response) => {
+      asked += 1;
+      (asked === 1 ? ranged(LARGE, tag) : later)(request, response);
+    };
+    const failure = await failureOf(allOf(serve));
     expect(failure).toMatchObject({ code: "media_unreachable", reason: "changed" });
+  });
+
+  /** Answers each request with a tag of its own. No condition is ever met. */
+  const tagged =
+    (tag: (count: number) => string, serve: (tag: string) => Serve): Serve =>
+    (request, response) =>
+      serve(tag((count += 1)))(request, response);
+  let count = 0;
+  const weak = (index: number) => `W/"${index}"`;
+  const strong = (index: number) => `"${index}"`;
+  const inTurns = (index: number) => strong(index % 2);
+  test.each<[string, Serve]>([
+    ["with ranges, weak", tagged(weak, (tag) => ranged(LARGE, tag))],
+    ["with ranges, strong", tagged(strong, (tag) => ranged(LARGE, tag))],
+    ["with ranges, of two servers", tagged(inTurns, (tag) => ranged(LARGE, tag))],
+    ["without ranges, weak", tagged(weak, (tag) => whole(LARGE, tag))],
+    ["without ranges, strong", tagged(strong, (tag) => whole(LARGE, tag))],
+  ])(
+    "a tag that is new with each answer doesn't make the file another: %s",
+    async (_what, serve) => {
+      const before = server.asked.length;
+      expect((await allOf(serve)).equals(LARGE)).toBe(true);
+      expect(server.asked.length - before).toBeLessThan(9);
+    },
+  );
+
+  test("the tags of two servers are told apart from those of another file once", async () => {
+    count = 0;
+    const before = server.asked.length;
+    await allOf(
+      tagged(
+        (index) => `W/"${index % 2}"`,
+        (tag) => ranged(noise(9 * MEGABYTE), tag),
+      ),
+    );
+    const checks = server.asked
+      .slice(before + 1)
+      .filter((asked) => asked.includes("bytes=0-131071"));
+    expect(checks).toHaveLength(1);
+  });
+
+  test("a file that is exchanged between two parts is given up, although each answer has a new tag", async () => {
+    count = 0;
+    const serve = tagged(weak, (tag) => ranged(count > 3 ? OTHER : LARGE, tag));
+    expect(await failureOf(allOf(serve))).toMatchObject({ reason: "changed" });
+  });
+
+  test("a file that is exchanged before it is sent as a whole is given up", async () => {
+    count = 0;
+    const serve = tagged(
+      () => '"one"',
+      (tag) => whole(count > 1 ? OTHER : LARGE, tag),
+    );
+    expect(await failureOf(allOf(serve))).toMatchObject({ reason: "changed" });
   });
 });
 

@@ -58,7 +58,7 @@ function shaky(bytes: Uint8Array): Serve {
 let tag = 0;
 const changing: Serve = (request, response) => {
   tag += 1;
-  ranged(LARGE, `"${tag}"`)(request, response);
+  ranged(Buffer.from(LARGE).fill(tag, 500, 600), `"${tag}"`)(request, response);
 };
 
 const endless: Serve = (request, response) => {

@@ -194,7 +194,7 @@ test("an image that does not come is given up after a minute", async () => {
     width: 10,
     height: 10,
     durationSeconds: null,
-    version: null,
+    version: "one",
     read: never,
     close: () => Promise.resolve(),
     async *chunks() {

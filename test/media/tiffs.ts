@@ -3,8 +3,10 @@ export interface Directory {
   readonly width: number;
   readonly height: number;
   readonly colour?: readonly [red: number, green: number, blue: number];
+  /** The strips as they are stored, in place of a colour. */
+  readonly strips?: readonly Buffer[];
   /** Further tags as numbers (32 bits each) or as a text. They replace those that are made from the picture. */
-  readonly tags?: Readonly<Record<number, number | string>>;
+  readonly tags?: Readonly<Record<number, number | string | readonly number[]>>;
   readonly below?: readonly Directory[];
 }
 
@@ -34,12 +36,13 @@ export function tiffOf(pages: readonly Directory[], form: TiffForm = {}): Buffer
     at += padded.length;
     return at - padded.length;
   };
-  const pixelsOf = ({ width, height, colour = [0, 0, 0] }: Directory) =>
-    Buffer.alloc(width * height * 3, Buffer.from(colour));
+  const stripsOf = ({ width, height, colour = [0, 0, 0], strips }: Directory) =>
+    strips ?? [Buffer.alloc(width * height * 3, Buffer.from(colour))];
   /** Writes what a directory needs and returns its bytes, without the offset of the next one. */
   const directoryOf = (directory: Directory): Buffer => {
     const { width, height, tags = {}, below = [] } = directory;
-    const pixelsAt = write(pixelsOf(directory));
+    const strips = stripsOf(directory);
+    const stripsAt = strips.map(write);
     const belowAt = below.map((one) => write(Buffer.concat([directoryOf(one), number(0, word)])));
     const all: Record<number, number | string | readonly number[]> = {
       256: width,
@@ -47,10 +50,10 @@ export function tiffOf(pages: readonly Directory[], form: TiffForm = {}): Buffer
       258: 8,
       259: 1,
       262: 2,
-      273: pixelsAt,
+      273: stripsAt,
       277: 3,
       278: height,
-      279: width * height * 3,
+      279: strips.map(({ length }) => length),
       ...(belowAt.length > 0 ? { 330: belowAt } : {}),
       ...tags,
     };

@@ -65,7 +65,7 @@ export const isWholeFile = ({ status }: Pick<OpenedResponse, "status">) =>
 type WithHeaders = Pick<OpenedResponse, "headers">;
 
 /** Returns the ETag or `Last-Modified`, or null. Weak tags are ignored, because they don't promise the same bytes. */
-export function versionOf({ headers }: WithHeaders): string | null {
+export function validatorOf({ headers }: WithHeaders): string | null {
   const { etag } = headers;
   if (etag !== undefined && etag !== "" && !etag.startsWith("W/")) return etag;
   return headers["last-modified"] ?? null;

@@ -15,9 +15,11 @@ import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage } from "./image-facts.ts";
 import { withEnd } from "./missing-end.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
+import { partialFrame } from "./gif-parts.ts";
 import { pictureParts } from "./picture-parts.ts";
 import { shownPixels, statedColours, type StatedColours } from "./stated-colours.ts";
-import { FIRST_PAGE, isTiff, tiffContent, type TiffContent } from "./tiff-content.ts";
+import { screenPixels } from "./tiff-coding.ts";
+import { isTiff, tiffContent, type TiffContent } from "./tiff-content.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
 const PIXELS_MAX = 120_000_000;
@@ -63,13 +65,22 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   if (!isReadable(contentType)) return undefined;
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (contentType === "image/jpeg" && jpegCoding(file) === "other")
-    throw mediaRefusal("imageType", "a JPEG of rare coding");
+    throw mediaRefusal("imageCoding", "a JPEG of rare coding");
   const content = await tiffIn(bytes);
   if (content?.rawType != null) throw mediaRefusal("raw", content.rawType);
+  if (content?.coding?.kind === "rare") throw mediaRefusal("imageCoding", content.coding.what);
   const read = await (await openImage(bytes)).metadata();
   // The library counts pages only, and a thumbnail may be in a directory below a page.
+  const isPartial = contentType === GIF && partialFrame(bytes) !== undefined;
   const metadata =
-    content === undefined ? read : { ...read, pages: Math.max(read.pages ?? 1, content.count) };
+    content === undefined
+      ? { ...read, hasAlpha: read.hasAlpha || isPartial }
+      : {
+          ...read,
+          pages: Math.max(read.pages ?? 1, content.count),
+          // What the library takes for transparency may be a selection that a program has saved.
+          hasAlpha: read.hasAlpha && content.coding?.kind !== "extra",
+        };
   const decoder = contentType === "image/avif" ? "heif" : contentType.slice("image/".length);
   if (metadata.format !== decoder)
     throw mediaRefusal("damaged", `begins as ${contentType} and is ${metadata.format}`);
@@ -98,6 +109,7 @@ async function completed(
   return { bytes: ended, lacksEnd: true };
 }
 
+const GIF = "image/gif";
 /** Longer images are not decoded to find damage, because reading facts has to be fast. */
 const CHECKED_BYTES_MAX = 131_072;
 /** Larger images with an alpha channel count as transparent until they are published. */
@@ -133,7 +145,7 @@ export async function readImage(
 }
 
 /** Reasons that the first bytes of an image show. */
-const CERTAIN: ReadonlySet<MediaReason | null> = new Set(["pixels", "raw", "imageType"]);
+const CERTAIN: ReadonlySet<MediaReason | null> = new Set(["pixels", "raw", "imageCoding"]);
 
 const isReadable = (contentType: string) => READABLE_IMAGES.includes(contentType);
 
@@ -164,6 +176,7 @@ const SAMPLE_EDGE = 256;
 
 /** Reports whether any pixel is transparent. Many images have an alpha channel that is opaque throughout. */
 async function isClear(bytes: Uint8Array): Promise<boolean> {
+  if (contentTypeOf(bytes) === GIF && partialFrame(bytes) !== undefined) return true;
   const image = await openImage(bytes);
   const alpha = image.extractChannel("alpha").resize(SAMPLE_EDGE, SAMPLE_EDGE, { fit: "fill" });
   const sample = await alpha.raw().toBuffer();
@@ -215,10 +228,26 @@ async function openImage(
   { failOn = "truncated", ignoreIcc = false }: Pick<SharpOptions, "failOn" | "ignoreIcc"> = {},
 ): Promise<Sharp> {
   const sharp = await (library ??= loadSharp());
-  const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn, ignoreIcc };
-  const { picture: { page, subIfd } = FIRST_PAGE } = (await tiffIn(bytes)) ?? {};
-  const chosen = { page, ...(subIfd < 0 ? {} : { tiff: { subifd: subIfd } }) };
-  return sharp(branded(bytes), { ...options, ...chosen, sequentialRead: true });
+  const common = { limitInputPixels: PIXELS_MAX, sequentialRead: true } as const;
+  const tiff = await tiffIn(bytes);
+  if (tiff === undefined) return sharp(branded(bytes), { ...common, failOn, ignoreIcc });
+  const { page, subIfd } = tiff.picture;
+  const isPatched = tiff.coding?.kind === "colours" && tiff.asRgb !== undefined;
+  return sharp(isPatched ? replaced(bytes, tiff.asRgb) : bytes, {
+    ...common,
+    page,
+    ...(subIfd < 0 ? {} : { tiff: { subifd: subIfd } }),
+    // Below this, strips that can't be decoded become black.
+    failOn: failOn === "truncated" ? "error" : failOn,
+    ignoreIcc: ignoreIcc || isPatched,
+  });
+}
+
+/** Returns a copy of the file in which some bytes are others. */
+function replaced(file: Uint8Array, { at, bytes }: NonNullable<TiffContent["asRgb"]>): Uint8Array {
+  const copy = Buffer.from(file);
+  copy.set(bytes, at);
+  return copy;
 }
 
 /** Returns the file unchanged. It is decoded first, so that damage is reported here and not by the network. */
@@ -295,12 +324,16 @@ async function encoded(
 ): Promise<Uint8Array> {
   // By default the library converts colours to sRGB and removes all metadata.
   const colours = statedColours(contentTypeOf(bytes), bytes);
+  const scaled = (image: Sharp) => image.resize(width, height, { fit: "fill" });
   const opened = async () =>
-    (await openImage(bytes, { ignoreIcc: colours !== undefined }))
-      .autoOrient()
-      .resize(width, height, { fit: "fill" });
-  const pixels = colours === undefined ? undefined : await convertedPixels(await opened(), colours);
-  const frame = async () => (pixels === undefined ? await opened() : await imageOf(pixels));
+    (await openImage(bytes, { ignoreIcc: colours !== undefined })).autoOrient();
+  const decoded = (await tiffPixels(bytes)) ?? (await gifPixels(bytes));
+  const pixels =
+    colours === undefined ? undefined : await convertedPixels(scaled(await opened()), colours);
+  const frame = async () => {
+    if (decoded !== undefined) return scaled(await imageOf(decoded));
+    return pixels === undefined ? scaled(await opened()) : await imageOf(pixels);
+  };
   if (contentType === "image/png") {
     return (await frame()).png({ compressionLevel: 9 }).toBuffer();
   }
@@ -312,10 +345,55 @@ async function encoded(
   return made;
 }
 
-type RawPixels = Awaited<ReturnType<typeof convertedPixels>>;
+interface RawPixels {
+  readonly data: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 1 | 2 | 3 | 4;
+}
+
+/**
+ * Decodes a TIFF with colours or channels that the library takes for others. Before its pixels are right, it can't be
+ * scaled. Undefined for all other files.
+ */
+async function tiffPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
+  const { coding } = (await tiffIn(bytes)) ?? {};
+  if (coding?.kind !== "colours" && coding?.kind !== "extra") return undefined;
+  const image = (await openImage(bytes)).autoOrient().removeAlpha();
+  const isDeep = coding.kind === "colours" && coding.colours.bits === 16;
+  const { data, info } = await (
+    isDeep ? image.toColourspace("rgb16").raw({ depth: "ushort" }) : image.raw()
+  ).toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  if (coding.kind === "extra") return { data, width, height, channels };
+  const stored = isDeep
+    ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2)
+    : new Uint8Array(data.buffer, data.byteOffset, data.length);
+  return { data: screenPixels(stored, coding.colours), width, height, channels };
+}
 
 /** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
-async function convertedPixels(image: Sharp, colours: StatedColours) {
+/**
+ * Decodes a GIF whose first frame doesn't cover its canvas. The library fills the rest with a colour that viewers don't
+ * show. Undefined for all other files.
+ */
+async function gifPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
+  const frame = contentTypeOf(bytes) === GIF ? partialFrame(bytes) : undefined;
+  if (frame === undefined) return undefined;
+  const image = (await openImage(bytes)).toColourspace("srgb").ensureAlpha();
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+  const { width, height } = info;
+  for (let y = 0; y < height; y += 1) {
+    const isOutside = y < frame.top || y >= frame.bottom;
+    const [from, until] = isOutside ? [width, width] : [frame.left, Math.min(frame.right, width)];
+    const [row, next] = [y * width * 4, (y + 1) * width * 4];
+    data.fill(0, row, Math.min(row + from * 4, next));
+    data.fill(0, Math.min(row + until * 4, next), next);
+  }
+  return { data, width, height, channels: 4 };
+}
+
+async function convertedPixels(image: Sharp, colours: StatedColours): Promise<RawPixels> {
   const { data, info } = await image
     .toColourspace("rgb16")
     .raw({ depth: "ushort" })

@@ -59,3 +59,28 @@ export function gifParts(gif: Buffer): PictureParts {
     at = end;
   }
 }
+
+/** Where a frame is on the canvas. */
+export interface GifFrame {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/**
+ * Returns where the first frame of a GIF is if it covers only a part of the canvas. Around it, viewers show nothing.
+ * Undefined if it covers everything, or isn't known.
+ */
+export function partialFrame(file: Uint8Array): GifFrame | undefined {
+  const gif = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  if (gif.length < HEADER_BYTES) return undefined;
+  let at = HEADER_BYTES + tableBytes(gif[10] ?? 0);
+  while (gif[at] === EXTENSION) at = endOfBlocks(gif, at + 2) ?? gif.length;
+  if (gif[at] !== IMAGE || at + IMAGE_BYTES > gif.length) return undefined;
+  const [left, top] = [gif.readUInt16LE(at + 1), gif.readUInt16LE(at + 3)];
+  const [right, bottom] = [left + gif.readUInt16LE(at + 5), top + gif.readUInt16LE(at + 7)];
+  const isWhole =
+    left === 0 && top === 0 && right >= gif.readUInt16LE(6) && bottom >= gif.readUInt16LE(8);
+  return isWhole ? undefined : { left, top, right, bottom };
+}

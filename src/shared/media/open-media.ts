@@ -15,7 +15,7 @@ import {
   partOf,
   mediaRefusal,
   tooLargeFile,
-  versionOf,
+  validatorOf,
 } from "./dialled.ts";
 import {
   contentTypeOf,
@@ -130,7 +130,11 @@ async function detectedType({
 }: Omit<OpenedFile, "isRanged">): Promise<string> {
   const type = contentTypeOf(sample);
   const read = (first: number, last: number) => bytes.read(first, last);
-  if (type === TIFF) return (await tiffContent(sample, bytes.size, read)).rawType ?? type;
+  if (type === TIFF) {
+    const { rawType, coding } = await tiffContent(sample, bytes.size, read);
+    if (rawType === null && coding?.kind === "rare") throw mediaRefusal("imageCoding", coding.what);
+    return rawType ?? type;
+  }
   if (type === WEB_PAGE) throw mediaRefusal("webPage", "the file is a web page");
   if (type !== UNKNOWN_TYPE) return type;
   refuseCoded(answer);
@@ -243,7 +247,7 @@ async function ranged(
   const length = Math.min(last + 1, SAMPLE_BYTES);
   const { bytes: sample } = await takeUpTo(answer, length);
   if (sample.length < length) throw unreachable("connection_lost");
-  const known = { size, version: versionOf(answer), mark: changeMark(answer) };
+  const known = { size, validator: validatorOf(answer), mark: changeMark(answer) };
   const bytes = new RangedBytes(file, { ...known, sample });
   const wanted = Math.min(size, SAMPLE_BYTES);
   if (length === wanted) return { sample, bytes, answer, isRanged: true };
@@ -273,7 +277,7 @@ async function streamed(
   const size = Number(length);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  const known = { size, version: versionOf(answer), mark: changeMark(answer), sample };
+  const known = { size, validator: validatorOf(answer), mark: changeMark(answer), sample };
   return { sample, bytes: new StreamedBytes(file, known), answer, isRanged: false };
 }
 

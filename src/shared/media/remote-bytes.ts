@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { MediaFile } from "../networks/contract/media.ts";
 import { badStatus, unreachable } from "../networks/contract/unreachable.ts";
 import { HttpFailure, type HttpResponse } from "../runtime/http-call.ts";
@@ -27,13 +28,25 @@ const PARTS_MAX = 32;
 /** Time limit for a whole file from a server without ranges. The client has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
+/** Tags of a file that are known to belong to the same bytes. A server with more names each answer differently. */
+const MARKS_MAX = 64;
+
 interface KnownFile {
   readonly size: number;
-  readonly version: string | null;
+  /** The tag or date by which a part is only sent if the file is still the same, or null. */
+  readonly validator: string | null;
   /** A value that changes with the file, or null when the server has none. */
   readonly mark: string | null;
   /** The file's first bytes, which are already in memory. */
   readonly sample: Uint8Array;
+}
+
+/** As many bytes as are read of a file that has a size. */
+const VERSION_BYTES = 131_072;
+
+/** Returns what tells a file from a later one at its address: its size and first bytes, as tags may change alone. */
+function versionBy(size: number, sample: Uint8Array): string {
+  return createHash("sha256").update(`${size} `).update(sample).digest("base64url");
 }
 
 const changed = () => unreachable("changed", { reason: "changed" });
@@ -63,11 +76,14 @@ export async function takeUpTo(
 export class HeldBytes implements RemoteBytes {
   readonly #bytes: Uint8Array;
   readonly #memory: HeldMemory | undefined;
-  readonly version = null;
 
   constructor(bytes: Uint8Array, memory?: HeldMemory) {
     this.#bytes = bytes;
     this.#memory = memory;
+  }
+
+  get version(): string {
+    return versionBy(this.size, this.#bytes.subarray(0, VERSION_BYTES));
   }
 
   get size(): number {
@@ -110,15 +126,17 @@ export function withoutStart(bytes: RemoteBytes, start: number): RemoteBytes {
 /** A file on its server, with only its first bytes in memory. */
 abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
-  readonly version: string | null;
   protected readonly file: RemoteFile;
   protected readonly known: KnownFile;
 
   constructor(file: RemoteFile, known: KnownFile) {
     this.file = file;
     this.size = known.size;
-    this.version = known.version;
     this.known = known;
+  }
+
+  get version(): string {
+    return versionBy(this.size, this.known.sample);
   }
 
   async read(first: number, last: number): Promise<Uint8Array> {
@@ -134,10 +152,14 @@ abstract class DistantBytes implements RemoteBytes {
 
 /**
  * A file on a server that supports ranges. Every piece is a call. When the server stops supporting ranges (RFC 9110,
- * 14.2), the file is read as a whole.
+ * 14.2), the file is read as a whole. Servers that take turns may have tags of their own, and some make a tag for each
+ * answer. So a tag that is new says nothing yet: behind the piece that came with it, the first bytes are read again. If
+ * they are others, the file was exchanged before or while the piece was read.
  */
 export class RangedBytes extends DistantBytes {
   #whole: StreamedBytes | undefined;
+  #validator = this.known.validator;
+  readonly #marks = new Set([this.known.mark]);
 
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
@@ -177,20 +199,20 @@ export class RangedBytes extends DistantBytes {
 
   /** Reads from `first` on, perhaps fewer bytes than requested. Undefined when the server sends no part. */
   async #ask(first: number, last: number): Promise<Uint8Array | undefined> {
-    const { version } = this;
-    const { dialler, url, cookies } = this.file;
+    const validator = this.#validator;
     const bytesMax = last - first + 1 + BEFORE_BYTES_MAX;
-    const answer = await dialler.request({
-      ...mediaRequest(url, {
-        range: `bytes=${first}-${last}`,
-        ...(version === null ? {} : { "if-range": version }),
-        ...cookies.headersFor(url),
-      }),
-      bytesMax,
-      beyondMax: "cut",
-    });
+    const answer = await this.#request({ first, last, bytesMax, validator });
     if (![200, 203, 206, 416].includes(answer.status)) throw badStatus(answer.status);
-    if (this.#isOther(answer)) throw changed();
+    if (!this.#hasSize(answer)) throw changed();
+    if (!this.#isOfKnownMark(answer)) {
+      if (!(await this.#beginsAsBefore())) throw changed();
+      if (this.#marks.size < MARKS_MAX) this.#marks.add(changeMark(answer));
+      if (answer.status !== 206 && validator !== null) {
+        // The server sent the whole file since its tag is another one. Without a condition, it may send a part.
+        this.#validator = null;
+        return await this.#ask(first, last);
+      }
+    }
     const part = partOf(answer);
     const isPart = answer.status === 206 && answer.headers["content-encoding"] === undefined;
     if (!isPart || part === undefined || part.first > first || part.last < first) return undefined;
@@ -200,19 +222,54 @@ export class RangedBytes extends DistantBytes {
     return bytes.length === 0 ? undefined : bytes;
   }
 
-  /**
-   * Reports whether an answer has another version of the file. A 206 answer may omit the validator it was asked with.
-   */
-  #isOther(answer: HttpResponse): boolean {
+  #request({
+    first,
+    last,
+    bytesMax,
+    validator = null,
+  }: {
+    readonly first: number;
+    readonly last: number;
+    readonly bytesMax: number;
+    readonly validator?: string | null;
+  }): Promise<HttpResponse> {
+    const { dialler, url, cookies } = this.file;
+    return dialler.request({
+      ...mediaRequest(url, {
+        range: `bytes=${first}-${last}`,
+        ...(validator === null ? {} : { "if-range": validator }),
+        ...cookies.headersFor(url),
+      }),
+      bytesMax,
+      beyondMax: "cut",
+    });
+  }
+
+  #hasSize(answer: HttpResponse): boolean {
     const { size } = this;
-    const mark = changeMark(answer);
     if (answer.status === 416)
-      return answer.headers["content-range"]?.replace(/\s/g, "").endsWith(`*/${size}`) !== true;
-    if (answer.status === 206)
-      return (
-        (mark ?? this.known.mark) !== this.known.mark || (partOf(answer)?.size ?? size) !== size
-      );
-    return mark !== this.known.mark || Number(answer.headers["content-length"] ?? size) !== size;
+      return answer.headers["content-range"]?.replace(/\s/g, "").endsWith(`*/${size}`) === true;
+    if (answer.status === 206) return (partOf(answer)?.size ?? size) === size;
+    return Number(answer.headers["content-length"] ?? size) === size;
+  }
+
+  /** Reports whether an answer has a tag of the same bytes. A part may omit the tag that it was requested with. */
+  #isOfKnownMark(answer: HttpResponse): boolean {
+    const mark = changeMark(answer);
+    return (
+      this.#marks.has(mark) || answer.status === 416 || (answer.status === 206 && mark === null)
+    );
+  }
+
+  async #beginsAsBefore(): Promise<boolean> {
+    const { sample } = this.known;
+    const { length } = sample;
+    const answer = await this.#request({ first: 0, last: length - 1, bytesMax: length });
+    if (![200, 203, 206].includes(answer.status)) throw badStatus(answer.status);
+    const isBeginning = answer.status !== 206 || partOf(answer)?.first === 0;
+    const begin = answer.body.subarray(0, length);
+    const isSame = Buffer.from(sample.subarray(0, begin.length)).equals(begin);
+    return isBeginning && begin.length > 0 && isSame && this.#hasSize(answer);
   }
 }
 
@@ -297,18 +354,25 @@ export class StreamedBytes extends DistantBytes {
     const request = { ...mediaRequest(this.file.url), timeoutMs: STREAM_TIMEOUT_MS };
     const { answer } = await openResponse(this.file, request);
     const isWhole = isWholeFile(answer);
-    const length = Number(answer.headers["content-length"]);
-    const isSame = length === this.size && changeMark(answer) === this.known.mark;
-    if (isWhole && isSame) return watched(answer);
+    // One transfer is of one file, and its first bytes show of which, so the tag doesn't matter.
+    const isSame = Number(answer.headers["content-length"]) === this.size;
+    if (isWhole && isSame) return watched(answer, this.known.sample);
     answer.cancel();
     if (isWhole) throw changed();
     throw answer.status === 206 ? unreachable("range") : badStatus(answer.status);
   }
 }
 
-async function* watched(answer: OpenedResponse): AsyncGenerator<Uint8Array> {
+/** Passes on the bytes of a transfer that begins with these ones. @throws MediaFailure if it doesn't, or breaks off */
+async function* watched(answer: OpenedResponse, begin: Uint8Array): AsyncGenerator<Uint8Array> {
+  let at = 0;
   try {
-    yield* answer.chunks();
+    for await (const chunk of answer.chunks()) {
+      const known = begin.subarray(at, at + chunk.length);
+      if (!Buffer.from(known).equals(chunk.subarray(0, known.length))) throw changed();
+      at += chunk.length;
+      yield chunk;
+    }
   } catch (error) {
     throw toMediaFailure(error);
   }

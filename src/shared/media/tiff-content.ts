@@ -1,4 +1,5 @@
 import type { ReadRange } from "./office-type.ts";
+import { type TiffCoding, tiffCoding, type TiffTags } from "./tiff-coding.ts";
 
 /** What a TIFF file holds. Its first directory may be a thumbnail, and cameras' raw files have the same beginning. */
 export interface TiffContent {
@@ -8,6 +9,10 @@ export interface TiffContent {
   readonly picture: TiffPosition;
   /** The number of known pictures, thumbnails and masks. */
   readonly count: number;
+  /** How the picture is stored. Undefined as long as that isn't known. */
+  readonly coding: TiffCoding | undefined;
+  /** The tag that says what the colours are, as the bytes of RGB would be there. Undefined if there is none. */
+  readonly asRgb: { readonly at: number; readonly bytes: Uint8Array } | undefined;
 }
 
 export interface TiffPosition {
@@ -27,6 +32,8 @@ interface Directory extends TiffPosition {
   readonly isRaw: boolean;
   readonly make: string;
   readonly below: readonly number[];
+  readonly tags: () => Promise<TiffTags>;
+  readonly asRgb: TiffContent["asRgb"];
   /** Offset of the next page, or 0. */
   readonly next: number;
 }
@@ -46,10 +53,21 @@ const TAG = {
   subfileType: 255,
   width: 256,
   height: 257,
+  bits: 258,
   compression: 259,
   photometric: 262,
   make: 271,
+  samples: 277,
+  planes: 284,
+  whitePoint: 318,
+  tileWidth: 322,
   subIfds: 330,
+  inkSet: 332,
+  extraSamples: 338,
+  sampleFormat: 339,
+  coefficients: 529,
+  subsampling: 530,
+  blackWhite: 532,
   cfaPattern: 33_422,
   dngVersion: 50_706,
 } as const;
@@ -57,6 +75,7 @@ const TAG = {
 const RAW_PHOTOMETRICS: readonly number[] = [32_803, 34_892];
 /** Compressions of Sony, packed sensor data, Samsung, Nikon, Kodak and Pentax. */
 const RAW_COMPRESSIONS: readonly number[] = [32_767, 32_769, 32_770, 34_713, 65_000, 65_535];
+const RGB = 2;
 const RAW_PHOTO = "image/x-raw";
 /** Types by the name of the camera's maker. */
 const RAW_BY_MAKE: readonly (readonly [make: RegExp, contentType: string])[] = [
@@ -70,12 +89,15 @@ const RAW_BY_MAKE: readonly (readonly [make: RegExp, contentType: string])[] = [
   [/epson/i, "image/x-epson-erf"],
 ];
 
+/** The type of fractions: two numbers. */
+const RATIONAL = 5;
 /** Bytes of one value, by its type. */
 const VALUE_BYTES: Readonly<Record<number, number>> = {
   1: 1,
   2: 1,
   3: 2,
   4: 4,
+  5: 8,
   6: 1,
   7: 1,
   13: 4,
@@ -131,14 +153,23 @@ class TiffReader {
     const length = countBytes + count * entryBytes + offsetBytes;
     const bytes = await this.#bytes(at, length);
     const entries = new Map<number, () => Promise<readonly number[]>>();
+    let asRgb: TiffContent["asRgb"];
     for (let index = 0; index < count; index += 1) {
       const entry = countBytes + index * entryBytes;
       const tag = this.number(bytes, entry, 2);
       // The first one of a tag counts, as for the library that decodes the picture.
-      if (!entries.has(tag)) entries.set(tag, () => this.#values(bytes, entry, offsetBytes));
+      if (entries.has(tag)) continue;
+      entries.set(tag, () => this.#values(bytes, entry, offsetBytes));
+      const size = VALUE_BYTES[this.number(bytes, entry + 2, 2)] ?? 0;
+      if (tag === TAG.photometric && (size === 2 || size === 4))
+        asRgb = { at: at + entry + 4 + offsetBytes, bytes: this.#bytesOf(RGB, size) };
     }
     const values = async (tag: number) => (await entries.get(tag)?.()) ?? [];
-    const value = async (tag: number) => (await values(tag))[0] ?? 0;
+    const value = async (tag: number, otherwise = 0) => (await values(tag))[0] ?? otherwise;
+    const listed = async (tag: number, otherwise: readonly number[]) => {
+      const found = await values(tag);
+      return found.length > 0 ? found : otherwise;
+    };
     const [flags, oldType] = [await value(TAG.newSubfileType), await value(TAG.subfileType)];
     return {
       ...position,
@@ -153,12 +184,35 @@ class TiffReader {
         RAW_COMPRESSIONS.includes(await value(TAG.compression)),
       make: Buffer.from((await values(TAG.make)).slice(0, MAKE_BYTES_MAX)).toString("latin1"),
       below: await values(TAG.subIfds),
+      asRgb,
+      tags: async () => ({
+        compression: await value(TAG.compression, 1),
+        photometric: (await values(TAG.photometric))[0],
+        samples: await value(TAG.samples, 1),
+        bits: await listed(TAG.bits, [1]),
+        formats: await listed(TAG.sampleFormat, [1]),
+        extras: await values(TAG.extraSamples),
+        isPlanar: (await value(TAG.planes)) === 2,
+        isTiled: entries.has(TAG.tileWidth),
+        inkSet: await value(TAG.inkSet, 1),
+        subsampling: await listed(TAG.subsampling, [2, 2]),
+        coefficients: await values(TAG.coefficients),
+        blackWhite: await values(TAG.blackWhite),
+        whitePoint: await values(TAG.whitePoint),
+      }),
       next: this.number(bytes, length - offsetBytes, offsetBytes),
     };
   }
 
+  #bytesOf(value: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(length);
+    bytes[this.#isLittle ? 0 : length - 1] = value;
+    return bytes;
+  }
+
   async #values(bytes: Buffer, entry: number, offsetBytes: number): Promise<readonly number[]> {
-    const size = VALUE_BYTES[this.number(bytes, entry + 2, 2)];
+    const type = this.number(bytes, entry + 2, 2);
+    const size = VALUE_BYTES[type];
     if (size === undefined) return [];
     const stated = this.number(bytes, entry + 4, offsetBytes);
     const count = Math.min(stated, DIRECTORIES_MAX);
@@ -167,7 +221,11 @@ class TiffReader {
     const source = isInline
       ? bytes.subarray(at, at + offsetBytes)
       : await this.#bytes(this.number(bytes, at, offsetBytes), count * size);
-    return Array.from({ length: count }, (_, index) => this.number(source, index * size, size));
+    return Array.from({ length: count }, (_, index) =>
+      type === RATIONAL
+        ? this.number(source, index * size, 4) / this.number(source, index * size + 4, 4)
+        : this.number(source, index * size, size),
+    );
   }
 }
 
@@ -207,16 +265,15 @@ function isSmallerCopy(copy: Directory, { width, height }: Directory): boolean {
  * Chooses the directory of the picture: the first one that isn't marked as reduced or as a mask. If that one is a
  * smaller copy of another, whose program left out the mark, the other is the picture.
  */
-function pictureAmong(directories: readonly Directory[]): TiffPosition {
+function pictureAmong(directories: readonly Directory[]): Directory | undefined {
   const sized = directories.filter(({ width, height }) => width > 0 && height > 0);
   const pictures = sized.filter(({ isReduced, isMask }) => !isReduced && !isMask);
   const candidates = pictures.length > 0 ? pictures : sized.filter(({ isMask }) => !isMask);
   const pages = candidates.filter(({ subIfd }) => subIfd < 0);
   const first = pages[0] ?? candidates[0];
-  if (first === undefined) return FIRST_PAGE;
+  if (first === undefined) return directories.find(({ subIfd }) => subIfd < 0);
   const larger = candidates.filter((other) => isSmallerCopy(first, other));
-  const { page, subIfd } = larger.toSorted((one, two) => two.width - one.width)[0] ?? first;
-  return { page, subIfd };
+  return larger.toSorted((one, two) => two.width - one.width)[0] ?? first;
 }
 
 /** Reports whether a file begins as a TIFF, in either byte order, classic or big. */
@@ -238,7 +295,8 @@ export async function tiffContent(
   read: ReadRange,
 ): Promise<TiffContent> {
   const head = Buffer.from(bytes.subarray(0, 16));
-  if (head.length < 16) return { rawType: null, picture: FIRST_PAGE, count: 0 };
+  const nothing = { rawType: null, picture: FIRST_PAGE, count: 0 };
+  if (head.length < 16) return { ...nothing, coding: undefined, asRgb: undefined };
   const reader = new TiffReader(head, size, read);
   const directories = await directoriesOf(reader, reader.first(head));
   const makes = directories.map(({ make }) => make);
@@ -247,9 +305,17 @@ export async function tiffContent(
   const [, byMake = RAW_PHOTO] =
     RAW_BY_MAKE.find(([pattern]) => makes.some((make) => pattern.test(make))) ?? [];
   const isDng = directories.some((directory) => directory.isDng);
+  const picture = pictureAmong(directories);
+  const tags = await picture?.tags().catch((error: unknown) => {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  });
+  const { page, subIfd } = picture ?? FIRST_PAGE;
   return {
     rawType: isDng ? "image/x-adobe-dng" : isRaw ? byMake : null,
-    picture: pictureAmong(directories),
+    picture: { page, subIfd },
     count: directories.length,
+    coding: tags === undefined ? undefined : tiffCoding(tags),
+    asRgb: picture?.asRgb,
   };
 }

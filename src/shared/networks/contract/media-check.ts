@@ -179,6 +179,10 @@ const REASONS: Readonly<Record<MediaReason, RefusalWords>> = {
     "The image is of a type that the network does not take and that can't be converted, such as HEIC or BMP.",
     "Export it as JPEG or PNG, and use that file.",
   ),
+  imageCoding: refusalWords(
+    "The image is stored in a rare way that can't be converted.",
+    "Export it as an ordinary JPEG or PNG, and use that file.",
+  ),
   password: refusalWords(
     "The document can't be opened without a password.",
     "Save it without a password, and use that file.",
@@ -235,6 +239,7 @@ const REASONS: Readonly<Record<MediaReason, RefusalWords>> = {
 const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = {
   raw: "type",
   imageType: "type",
+  imageCoding: "type",
 };
 
 const ruleOf = (network: string, reason: MediaReason) =>

@@ -29,8 +29,8 @@ export interface MediaFacts {
 
 /** A customer's media file, opened but not downloaded. Its bytes are fetched piece by piece when they are read. */
 export interface MediaFile extends MediaFacts, StreamedBody {
-  /** Tells this version of the file from a later one at the same address. Null when the server gives no sign. */
-  readonly version: string | null;
+  /** Tells this version of the file from a later one at the same address, by its size and first bytes. */
+  readonly version: string;
   /** What the server calls the file, if it says so. It may differ from the last part of its address. */
   readonly name?: string;
   /** Returns the bytes from `first` to `last`, both included. @throws MediaFailure, also when the file has changed */
@@ -61,6 +61,7 @@ export type MediaReason =
   | "type"
   | "raw"
   | "imageType"
+  | "imageCoding"
   | "password"
   | "pages"
   | "webPage"

@@ -46,8 +46,8 @@ const assetShape = objectShape(() => ({
     .object({
       token: z.string(),
       bytes: z.number().int(),
-      /** The version of the file that the parts are from, if its server states it. */
-      version: z.string().nullable(),
+      /** The version of the file that the parts are from. */
+      version: z.string(),
       parts: z.array(partShape()),
     })
     .optional(),
