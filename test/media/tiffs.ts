@@ -3,7 +3,7 @@ export interface Directory {
   readonly width: number;
   readonly height: number;
   readonly colour?: readonly [red: number, green: number, blue: number];
-  /** The strips as they are stored, in place of a colour. */
+  /** The strips as they are stored, instead of a colour. */
   readonly strips?: readonly Buffer[];
   /** Further tags as numbers (32 bits each) or as a text. They replace those that are made from the picture. */
   readonly tags?: Readonly<Record<number, number | string | readonly number[]>>;
