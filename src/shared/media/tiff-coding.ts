@@ -151,10 +151,10 @@ function ownColours(tags: TiffTags, bits: number): TiffCoding | undefined {
 }
 
 /** Bytes or words that the library read, three a pixel. */
-type Stored = Uint8Array | Uint16Array;
+type SampleArray = Uint8Array | Uint16Array;
 
 /** Converts pixels to the colours of screens. The result takes the place of what it is made from. */
-export function screenPixels(stored: Stored, colours: TiffColours): Uint8Array {
+export function screenPixels(stored: SampleArray, colours: TiffColours): Uint8Array {
   const shown = new Uint8Array(stored.buffer, stored.byteOffset, stored.length);
   const convert = colours.kind === "lab" ? fromLab(colours) : fromLuma(colours);
   const pixel: [number, number, number] = [0, 0, 0];
@@ -166,18 +166,23 @@ export function screenPixels(stored: Stored, colours: TiffColours): Uint8Array {
   return shown;
 }
 
-type Convert = (one: number, two: number, three: number, pixel: [number, number, number]) => void;
+type PixelConverter = (
+  one: number,
+  two: number,
+  three: number,
+  pixel: [number, number, number],
+) => void;
 
-type Matrix = readonly (readonly [number, number, number])[];
+type XyzMatrix = readonly (readonly [number, number, number])[];
 
 /** From CIE XYZ to linear sRGB: relative to the white of print (D50, adapted by Bradford), and of screens (D65). */
-const FROM_PRINT: Matrix = [
+const FROM_PRINT: XyzMatrix = [
   [3.133_856_1, -1.616_866_7, -0.490_614_6],
   [-0.978_768_4, 1.916_141_5, 0.033_454],
   [0.071_945_3, -0.228_991_4, 1.405_242_7],
 ];
 const PRINT_WHITE = [0.964_22, 1, 0.825_21] as const;
-const FROM_DAYLIGHT: Matrix = [
+const FROM_DAYLIGHT: XyzMatrix = [
   [3.240_454_2, -1.537_138_5, -0.498_531_4],
   [-0.969_266, 1.876_010_8, 0.041_556],
   [0.055_643_4, -0.204_025_9, 1.057_225_2],
@@ -188,7 +193,11 @@ const DAYLIGHT_WHITE = [0.950_47, 1, 1.088_83] as const;
 const STEPS = 4_096;
 
 /** CIE 15:2004, 8.2.1: from lightness and two opposing colours. */
-function fromLab({ bits, isSigned, isDaylight }: Extract<TiffColours, { kind: "lab" }>): Convert {
+function fromLab({
+  bits,
+  isSigned,
+  isDaylight,
+}: Extract<TiffColours, { kind: "lab" }>): PixelConverter {
   const [matrix, white] = isDaylight ? [FROM_DAYLIGHT, DAYLIGHT_WHITE] : [FROM_PRINT, PRINT_WHITE];
   const isDeep = bits === 16;
   // ICC profiles of version 2 write 100 as 0xff00.
@@ -222,7 +231,7 @@ function fromLuma({
   bits,
   coefficients: [red, green, blue],
   ranges,
-}: Extract<TiffColours, { kind: "luma" }>): Convert {
+}: Extract<TiffColours, { kind: "luma" }>): PixelConverter {
   const most = 2 ** bits - 1;
   const part = (value: number, index: number) => {
     const [black = 0, white = 1] = ranges[index] ?? [];
