@@ -171,6 +171,10 @@ export interface VideoFacts {
   readonly codec: string;
   readonly audioCodec: string | null;
   readonly framesPerSecond: number;
+  /** Of the pictures alone. 0 when the file has no table of their sizes. */
+  readonly bitsPerSecond: number;
+  /** ITU-T H.264, annex A: 122 and 244 are profiles with other chroma subsamplings than 4:2:0. */
+  readonly h264Profile: number | null;
   /** Whether its main brand is QuickTime's. */
   readonly isQuickTime: boolean;
 }
@@ -238,6 +242,8 @@ interface Track {
   /** How long it is shown, in the film's time scale. */
   readonly shown: number;
   readonly samples: number;
+  readonly sampleBytes: number;
+  readonly h264Profile: number | null;
 }
 
 function trackOf(track: Buffer): Track | undefined {
@@ -249,7 +255,14 @@ function trackOf(track: Buffer): Track | undefined {
   const runs = times === undefined ? 0 : times.readUInt32BE(4);
   let samples = 0;
   for (let run = 0; run < runs; run += 1) samples += times?.readUInt32BE(8 + run * 8) ?? 0;
+  const sizes = find(track, "mdia", "minf", "stbl", "stsz");
+  let sampleBytes = sizes === undefined ? 0 : sizes.readUInt32BE(4) * sizes.readUInt32BE(8);
+  if (sizes !== undefined && sampleBytes === 0)
+    for (let at = 12; at + 4 <= sizes.length; at += 4) sampleBytes += sizes.readUInt32BE(at);
+  const configuration = table?.indexOf("avcC") ?? -1;
   return {
+    sampleBytes,
+    h264Profile: configuration < 0 ? null : (table?.[configuration + 5] ?? null),
     ...frameOf(header),
     ...secondsOf(mediaHeader),
     number: header.readUInt32BE(header[0] === 1 ? 20 : 12),
@@ -355,6 +368,8 @@ export function videoFacts(bytes: Uint8Array): VideoFacts | undefined {
       codec,
       audioCodec: tracks.find(({ kind }) => kind === "soun")?.codec ?? null,
       framesPerSecond: trackSeconds === 0 ? 0 : (picture.samples + later.count) / trackSeconds,
+      bitsPerSecond: picture.seconds === 0 ? 0 : (picture.sampleBytes * 8) / picture.seconds,
+      h264Profile: picture.h264Profile,
       isQuickTime: find(file, "ftyp")?.toString("latin1", 0, 4) === "qt  ",
     };
   });

@@ -17,6 +17,7 @@ import { checkedCaption } from "./caption.ts";
 import { NOT_READY, containerState } from "./container-state.ts";
 import { creationWords } from "./magic.ts";
 import { checkedImage, checkedVideo } from "./media-check.ts";
+import { QUOTA_REACHED } from "./publishing.ts";
 import { nextId } from "./state.ts";
 import type { Account, Container, InstagramShared, StoredFile } from "./state.ts";
 import { route } from "../network.ts";
@@ -48,6 +49,18 @@ const BAD_OFFSET: GraphProblem = {
   userTitle: "Invalid thumbnail offset",
   userMessage: "The thumbnail offset must be 0 or more and less than the video's duration.",
 };
+/** …/ig-user/media: "up to 400 containers within a rolling 24 hour period" */
+const CONTAINERS_PER_DAY = 400;
+const DAY_MS = 24 * 3_600_000;
+
+function checkContainers(shared: InstagramShared, { userId }: Account): void {
+  const since = shared.now() - DAY_MS;
+  const own = [...shared.state.containers.values()].filter(
+    (container) => container.userId === userId && container.createdAt > since,
+  );
+  if (own.length >= CONTAINERS_PER_DAY) throw graphRefusal(QUOTA_REACHED);
+}
+
 type Made = Pick<Container, "mediaType" | "children" | "file" | "cover" | "errorSubcode">;
 
 function required(parameters: Parameters, name: string): string {
@@ -159,6 +172,7 @@ function plannedError(made: Made, plan: Plan): number | null {
 async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): Promise<Answer> {
   const { account } = authorizePath(shared, exchange, PUBLISH);
   const parameters = readParameters(exchange);
+  checkContainers(shared, account);
   checkOptions(parameters);
   const caption = checkedCaption(parameters);
   const made = await make(shared, account, parameters);

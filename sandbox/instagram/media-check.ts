@@ -13,8 +13,12 @@ import type { InstagramShared, StoredFile } from "./state.ts";
 
 const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STORY_VIDEO_BYTES_MAX = 100_000_000;
-/** Instagram takes 300 MB; more than this is not worth a developer's memory. */
-const VIDEO_BYTES_MAX = 110 * 1024 * 1024;
+/** "File size: 300MB maximum" */
+const VIDEO_BYTES_MAX = 300_000_000;
+/** "VBR, 25Mbps maximum" */
+const BITS_PER_SECOND_MAX = 25_000_000;
+/** "4:2:0 chroma subsampling": the profiles of H.264 that are for others. */
+const OTHER_CHROMA_PROFILES: readonly (number | null)[] = [122, 244];
 const SECONDS = { min: 3, reelMax: 15 * 60, storyMax: 60 };
 /** H.264 and HEVC, with AAC or without sound. */
 const VIDEO_CODECS = ["avc1", "avc3", "hvc1", "hev1"];
@@ -27,14 +31,17 @@ function isFeedShape(width: number, height: number): boolean {
   return (width + 1) * 5 > height * 4 && (width - 1) * 100 < height * 191;
 }
 
-function isPlayable({ codec, audioCodec, framesPerSecond, width }: VideoFacts): boolean {
+function isPlayable(video: VideoFacts): boolean {
+  const { codec, audioCodec, framesPerSecond, width, bitsPerSecond, h264Profile } = video;
   const rate = Math.round(framesPerSecond);
   return (
     VIDEO_CODECS.includes(codec) &&
     AUDIO_CODECS.includes(audioCodec) &&
     rate >= FRAME_RATE.min &&
     rate <= FRAME_RATE.max &&
-    width <= COLUMNS_MAX
+    width <= COLUMNS_MAX &&
+    bitsPerSecond <= BITS_PER_SECOND_MAX &&
+    !OTHER_CHROMA_PROFILES.includes(h264Profile)
   );
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { inflateSync } from "node:zlib";
 import { empty, json, readObject } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
@@ -15,6 +16,8 @@ const UPLOAD_MS = 3_600_000;
 const PIXELS_MAX = 36_152_320;
 const GIF_FRAMES_MAX = 250;
 const IMAGE_BYTES_MAX = 40_000_000;
+/** "no more than … 300 pages" */
+const DOCUMENT_PAGES_MAX = 300;
 const DOCUMENT_BYTES_MAX = 100_000_000;
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
@@ -119,12 +122,37 @@ function checkedImage(bytes: Buffer): { mimeType: string; problem: string | null
   return { mimeType, problem: isTooLarge ? "The image has too many pixels" : null };
 }
 
+/** ISO 32000-1, 7.7.3.3: the pages among a PDF's objects, plain or in compressed streams. 0 for other files. */
+function pdfPages(bytes: Buffer): number {
+  if (!bytes.subarray(0, 8).includes("%PDF-")) return 0;
+  const page = /\/Type\s*\/Page\b(?!s)/g;
+  const text = bytes.toString("latin1");
+  let pages = [...text.matchAll(page)].length;
+  for (const { index } of text.matchAll(/\/ObjStm\b/g)) {
+    const start = text.indexOf("stream", index) + "stream".length;
+    const data = bytes.subarray(start + (text.startsWith("\r\n", start) ? 2 : 1));
+    try {
+      const { buffer } = inflateSync(data, {
+        maxOutputLength: 16_000_000,
+        info: true,
+      }) as unknown as {
+        readonly buffer: Buffer;
+      };
+      pages += [...buffer.toString("latin1").matchAll(page)].length;
+    } catch {
+      // Of another compression.
+    }
+  }
+  return pages;
+}
+
 function checkedDocument(bytes: Buffer): { mimeType: string; problem: string | null } {
   const head = bytes.subarray(0, 8).toString("hex");
   const known = DOCUMENT_TYPES.find((type) => head.startsWith(type.head));
-  return known === undefined
-    ? { mimeType: "application/octet-stream", problem: "The format is not supported" }
-    : { mimeType: known.mimeType, problem: null };
+  if (known === undefined)
+    return { mimeType: "application/octet-stream", problem: "The format is not supported" };
+  const isLong = pdfPages(bytes) > DOCUMENT_PAGES_MAX;
+  return { mimeType: known.mimeType, problem: isLong ? "The document has too many pages" : null };
 }
 
 /** One file in one request, by whom it belongs to. What is wrong with it shows in its status. */

@@ -5,6 +5,8 @@ export interface PdfForm {
   readonly isCompressed?: boolean;
   /** Updates that follow, each with a table of its own. */
   readonly updates?: number;
+  /** What the catalog says beside where the pages are. */
+  readonly catalog?: string;
   /** What replaces the dictionary of the list of pages. */
   readonly list?: string;
 }
@@ -12,11 +14,11 @@ export interface PdfForm {
 /** Writes a PDF with this number of empty pages. */
 export function pdfOf(
   pages: number,
-  { isCompressed = false, updates = 0, list }: PdfForm = {},
+  { isCompressed = false, updates = 0, list, catalog = "/Type /Catalog" }: PdfForm = {},
 ): Buffer {
   const kids = Array.from({ length: pages }, (_none, index) => `${index + 4} 0 R`).join(" ");
   const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< ${catalog} /Pages 2 0 R >>`,
     list ?? `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
     "<< >>",
     ...Array.from({ length: pages }, () => "<< /Type /Page /Parent 2 0 R /Resources 3 0 R >>"),

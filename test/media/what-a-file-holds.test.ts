@@ -201,6 +201,49 @@ describe("an Office document", () => {
   });
 });
 
+describe("an Office document with macros", () => {
+  const entry = (name: string) => {
+    const head = Buffer.alloc(46);
+    head.write("PK\x01\x02", "latin1");
+    head.writeUInt16LE(name.length, 28);
+    return Buffer.concat([head, Buffer.from(name)]);
+  };
+  const documentOf = (folder: string, ...parts: readonly string[]) => {
+    const first = Buffer.from(`PK\x03\x04 ${folder}/document.xml`.padEnd(60, " "), "latin1");
+    const list = Buffer.concat(parts.map((part) => entry(`${folder}/${part}`)));
+    const end = Buffer.alloc(22);
+    end.write("PK\x05\x06", "latin1");
+    end.writeUInt32LE(list.length, 12);
+    end.writeUInt32LE(first.length, 16);
+    return Buffer.concat([first, list, end]);
+  };
+  test.each(["word", "ppt"])("is not taken for one without: %s", async (folder) => {
+    const plain = documentOf(folder, "document.xml");
+    expect(await rulesOf(plain, "linkedin")).toBe("");
+    const bytes = documentOf(folder, "document.xml", "vbaProject.bin");
+    expect((await open(bytes)).contentType).toContain("macroEnabled");
+    for (const network of NETWORK_NAMES) expect(await rulesOf(bytes, network)).toBe("type");
+  });
+});
+
+describe("a PDF that is a form for Adobe's programs alone", () => {
+  const catalog = "/Type /Catalog /AcroForm << /XFA 3 0 R >> /NeedsRendering true";
+  test.each([false, true])("is published with a warning (compressed: %s)", async (isCompressed) => {
+    const form = pdfOf(1, { isCompressed, catalog });
+    const probe = await open(form);
+    expect(probe).toMatchObject({ pages: 1, isDynamicForm: true });
+    const draft = { text: "", media: [{ url: AT, altText: null }], options: {} };
+    const check = (file: typeof probe) =>
+      networkOf("linkedin")
+        .checkFiles?.(draft, {}, [file])
+        .map(({ rule, severity }) => [rule, severity]);
+    expect(check(probe)).toContainEqual(["linkedin.document.form", "warning"]);
+    expect(check(await open(pdfOf(1, { isCompressed })))).toEqual([
+      ["linkedin.document.title", "warning"],
+    ]);
+  });
+});
+
 describe("a PDF's number of pages", () => {
   test.each<[string, Buffer]>([
     ["in plain objects", pdfOf(301)],

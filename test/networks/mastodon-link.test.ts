@@ -61,6 +61,7 @@ describe("linking a Mastodon account", () => {
       image_size_limit: 1000,
       image_matrix_limit: 2000,
       video_size_limit: 3000,
+      video_frame_rate_limit: 90,
     },
   };
   const script = (overrides: Script["http"] = {}, hosts: Script["hosts"] = {}): Script => ({
@@ -659,6 +660,7 @@ describe("linking a Mastodon account", () => {
           imageBytesMax: 1000,
           imagePixelsMax: 2000,
           videoBytesMax: 3000,
+          videoFrameRateMax: 90,
           mediaTypes: ["image/jpeg"],
           mixesFiles: false,
           needsMedia: false,

@@ -14,6 +14,14 @@ test("the sandbox measures a film by what it shows, not by a longer track of tim
   expect(videoFacts(film)?.seconds).toBe(seconds);
 });
 
+test("the sandbox counts the bits of a film's pictures and knows its profile", () => {
+  const clip = readFileSync(new URL("../../dev/networks/media/clip.mp4", import.meta.url));
+  const { bitsPerSecond = 0, h264Profile } = videoFacts(clip) ?? {};
+  expect(h264Profile).toBe(clip[clip.indexOf("avcC") + 5]);
+  expect(bitsPerSecond).toBeGreaterThan(100_000);
+  expect(bitsPerSecond).toBeLessThan((clip.length * 8) / 4);
+});
+
 test.each([
   "ffmpeg.mkv",
   "ffmpeg.webm",

@@ -253,11 +253,23 @@ describe("Instagram, by its reference of ig-user/media", () => {
     ["STORIES", "60 seconds", { seconds: 60 }, { seconds: 61 }],
     ["REELS", "60 pictures a second", { framesPerSecond: 60 }, { framesPerSecond: 70 }],
     ["REELS", "1,920 columns", { width: 1920 }, { width: 1921 }],
+    ["REELS", "25 megabits a second", { bitsPerSecond: 25_000_000 }, { bitsPerSecond: 25_100_000 }],
     ["REELS", "HEVC", { codec: "hvc1" }, { codec: "vp09" }],
   ])("takes %s of %s", async (media_type, _limit, taken, refused) => {
     const made = async (video: object) =>
       await status((await create({ media_type, video_url: served(mp4Of(video)) })).json["id"]);
     expect([await made(taken), await made(refused)]).toEqual(["FINISHED", "ERROR"]);
+  });
+
+  test("takes 400 containers within a day", async () => {
+    const image_url = image();
+    for (let index = 0; index < 400; index += 20) {
+      const replies = await Promise.all(Array.from({ length: 20 }, () => create({ image_url })));
+      expect(replies.map(({ status: code }) => code)).toEqual(replies.map(() => 200));
+    }
+    expect((await create({ image_url })).json).toMatchObject({
+      error: { error_subcode: 2_207_042 },
+    });
   });
 
   test("takes carousels of 2 to 10, descriptions of 1,000 and three collaborators", async () => {
@@ -362,6 +374,22 @@ describe("LinkedIn, by its pages on posts, images and videos", () => {
     await call(host, pathname + search, { method: "PUT", token, body: new Uint8Array(file) });
     return image;
   }
+
+  test("takes documents of 300 pages", async () => {
+    const show = async (pages: number): Promise<unknown> => {
+      const initializeUploadRequest = { owner };
+      const started = await rest("/documents?action=initializeUpload", { initializeUploadRequest });
+      const { document: id, uploadUrl } = started.json["value"] as Record<string, string>;
+      const { host, pathname, search } = new URL(uploadUrl ?? "");
+      const body = Buffer.from(
+        `%PDF-1.4\n<< /Type /Pages >>${"<< /Type /Page >>\n".repeat(pages)}`,
+      );
+      await call(host, pathname + search, { method: "PUT", token, body: new Uint8Array(body) });
+      return (await post("Hello", { media: { id, title: "Pages" } })).json["code"];
+    };
+    expect(await show(301)).toBe("MEDIA_ASSET_PROCESSING_FAILED");
+    expect(await show(300)).toBeUndefined();
+  });
 
   test("takes 3,000 characters, of which escapes are none", async () => {
     const escaped = String.raw`\(`;

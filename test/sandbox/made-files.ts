@@ -52,6 +52,8 @@ interface Video {
   readonly height?: number;
   readonly framesPerSecond?: number;
   readonly codec?: string;
+  /** In a table of the pictures' sizes, which is left out otherwise. */
+  readonly bitsPerSecond?: number;
   readonly brand?: string;
   readonly size?: number;
 }
@@ -80,8 +82,10 @@ export function mp4Of(video: Video = {}): Buffer {
     u32(height * 65_536),
   ]);
   const entry = Buffer.concat([Buffer.alloc(4), u32(1), u32(16), Buffer.from(codec, "latin1")]);
+  const bytes = Math.floor(((video.bitsPerSecond ?? 0) * seconds) / 8 / samples);
   const table = box(
     "stbl",
+    ...(bytes > 0 ? [box("stsz", Buffer.alloc(4), u32(bytes), u32(samples))] : []),
     box("stsd", entry, Buffer.alloc(8)),
     box("stts", Buffer.alloc(4), u32(1), u32(samples), u32(Math.round(SCALE / framesPerSecond))),
   );

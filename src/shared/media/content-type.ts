@@ -97,9 +97,16 @@ function isTransportStream(bytes: Buffer): boolean {
   );
 }
 
-const TEXT_DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+export const TEXT_DOCUMENT =
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 export const PRESENTATION =
   "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+
+/** Types of the same documents with macros, which networks don't take for the ones without. */
+export const WITH_MACROS: Readonly<Record<string, string>> = {
+  [TEXT_DOCUMENT]: "application/vnd.ms-word.document.macroEnabled.12",
+  [PRESENTATION]: "application/vnd.ms-powerpoint.presentation.macroEnabled.12",
+};
 
 /** Tells the type of a newer Office document by the names of its parts. The first known name counts. */
 function officeType(bytes: Buffer): string | undefined {

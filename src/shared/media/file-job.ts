@@ -70,6 +70,16 @@ export const fileAnswerShape = shape(() =>
       width: length().nullable(),
       height: length().nullable(),
       durationSeconds: length().nullable(),
+      film: z
+        .strictObject({
+          isEncrypted: z.boolean(),
+          frameRate: length().nullable(),
+          bitRate: length().nullable(),
+          chroma: z.string().max(10).nullable(),
+          h264Bits: length().nullable(),
+          isCut: z.boolean(),
+        })
+        .nullable(),
       image: imageFactsShape().nullable(),
     }),
     /** The bytes from `start` (inclusive) to `end` (exclusive) are needed too. */

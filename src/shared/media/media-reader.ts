@@ -12,7 +12,10 @@ import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
 
 /** Facts that the bytes of a file show. */
-export interface FileFacts extends Pick<MediaFacts, "width" | "height" | "durationSeconds"> {
+export interface FileFacts extends Pick<
+  MediaFacts,
+  "width" | "height" | "durationSeconds" | "film"
+> {
   readonly image: ImageFacts | null;
 }
 
@@ -172,8 +175,9 @@ export function createMediaReader(limits: {
       );
       if (answer.kind === "missing") return { ...answer, usedMs };
       if (answer.kind !== "facts") throw unexpected(answer);
-      const { width, height, durationSeconds, image } = answer;
-      return { kind: "facts", facts: { width, height, durationSeconds, image }, usedMs };
+      const { width, height, durationSeconds, image, film } = answer;
+      const facts = { width, height, durationSeconds, image, ...(film === null ? {} : { film }) };
+      return { kind: "facts", facts, usedMs };
     },
 
     async fit(owner, image, target) {

@@ -21,20 +21,20 @@ import {
   contentTypeOf,
   PDF,
   pdfStart,
-  PRESENTATION,
   TIFF,
   UNKNOWN_TYPE,
   WEB_PAGE,
+  WITH_MACROS,
 } from "./content-type.ts";
 import { fileNameOf } from "./file-name.ts";
 import { isOldOffice, type OldOffice, oldOffice, type ReadRange } from "./office-type.ts";
+import { officeParts } from "./office-parts.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readPdfEnd } from "./pdf-end.ts";
-import { pdfPages } from "./pdf-pages.ts";
+import { pdfFacts } from "./pdf-pages.ts";
 import { pdfNeedsPassword } from "./pdf-password.ts";
 import { readAll, readFacts } from "./read-facts.ts";
-import { slideCount } from "./slide-count.ts";
 import { tiffContent } from "./tiff-content.ts";
 import {
   HeldBytes,
@@ -155,16 +155,18 @@ function oldOfficeIn({
 const READ_THROUGH_MS_MAX = 10_000;
 const READ_THROUGH_MAX = 8 * 1024 * 1024;
 
-type DocumentFacts = Pick<MediaFile, "needsPassword" | "pages">;
+type DocumentFacts = Pick<MediaFile, "needsPassword" | "pages" | "isDynamicForm"> &
+  Partial<Pick<MediaFile, "contentType">>;
 
-/** Reads what may speak against a document: that it needs a password, or has too many pages. */
+/** Reads what may speak against a document: that it needs a password, has too many pages, or macros. */
 async function documentFacts(
   contentType: string,
   { bytes, isRanged }: Pick<OpenedFile, "bytes" | "isRanged">,
   { old, owner }: { readonly old: OldOffice | undefined; readonly owner: string },
 ): Promise<DocumentFacts> {
   if (old !== undefined) return old.needsPassword ? { needsPassword: true } : {};
-  if (contentType !== PDF && contentType !== PRESENTATION) return {};
+  const macroType = WITH_MACROS[contentType];
+  if (contentType !== PDF && macroType === undefined) return {};
   const memory = new HeldMemory(owner);
   try {
     let read: ReadRange = (first, last) => bytes.read(first, last);
@@ -174,13 +176,16 @@ async function documentFacts(
       const whole = await readAll(bytes, performance.now() + READ_THROUGH_MS_MAX);
       read = (first, last) => Promise.resolve(whole.subarray(first, last + 1));
     }
-    const end = contentType === PDF ? await readPdfEnd(bytes.size, read) : undefined;
-    const needsPassword = end !== undefined && (await pdfNeedsPassword(end, read));
-    const pages = await (end === undefined ? slideCount(bytes.size, read) : pdfPages(end, read));
-    return {
-      ...(needsPassword ? { needsPassword } : {}),
-      ...(pages === undefined ? {} : { pages }),
-    };
+    if (macroType !== undefined) {
+      const { slides, hasMacros = false } = (await officeParts(bytes.size, read)) ?? {};
+      return {
+        ...(hasMacros ? { contentType: macroType } : {}),
+        ...(slides === undefined ? {} : { pages: slides }),
+      };
+    }
+    const end = await readPdfEnd(bytes.size, read);
+    const needsPassword = await pdfNeedsPassword(end, read);
+    return { ...(needsPassword ? { needsPassword } : {}), ...(await pdfFacts(end, read)) };
   } finally {
     memory.release();
   }

@@ -1,4 +1,5 @@
 import { inflateSync } from "node:zlib";
+import type { MediaFile } from "../networks/contract/media.ts";
 import type { ReadRange } from "./office-type.ts";
 import { latin1, type PdfEnd } from "./pdf-end.ts";
 
@@ -34,17 +35,18 @@ interface Text {
 class Unreadable extends Error {}
 
 /**
- * Counts the pages of a PDF, by its list of pages (ISO 32000-1, 7.5 and 7.7.3). Undefined if the file doesn't show it
- * within a limited number of reads, so that the network has to count them.
+ * Reads the number of pages of a PDF, from its list of pages (ISO 32000-1, 7.5 and 7.7.3), and whether it is a form
+ * that the program which shows it has to make (12.7.8). Nothing if the file doesn't show it within a limited number of
+ * reads, so that the network has to count the pages.
  */
-export async function pdfPages(
+export async function pdfFacts(
   { size, lastSection }: PdfEnd,
   read: ReadRange,
-): Promise<number | undefined> {
+): Promise<Pick<MediaFile, "pages" | "isDynamicForm">> {
   try {
-    return await countPages(lastSection, limited(size, read));
+    return await factsFrom(lastSection, limited(size, read));
   } catch (error) {
-    if (error instanceof Unreadable) return undefined;
+    if (error instanceof Unreadable) return {};
     throw error;
   }
 }
@@ -71,10 +73,10 @@ function limited(size: number, read: ReadRange) {
 
 type ReadText = ReturnType<typeof limited>;
 
-async function countPages(
+async function factsFrom(
   lastSection: number | undefined,
   readText: ReadText,
-): Promise<number | undefined> {
+): ReturnType<typeof pdfFacts> {
   const places = new Map<number, ObjectPlace>();
   let [root, isEncrypted]: [number | undefined, boolean] = [undefined, false];
   let next = lastSection;
@@ -91,8 +93,13 @@ async function countPages(
     next = before;
   }
   const objects = { places, readText, isEncrypted };
-  const list = referenceIn(await objectText(root, objects), "/Pages");
-  return numberIn(await objectText(list, objects), "/Count");
+  const catalog = await objectText(root, objects);
+  const isDynamicForm = /\/NeedsRendering\s{1,9}true\b/.test(catalog);
+  const pages = numberIn(await objectText(referenceIn(catalog, "/Pages"), objects), "/Count");
+  return {
+    ...(pages === undefined ? {} : { pages }),
+    ...(isDynamicForm ? { isDynamicForm } : {}),
+  };
 }
 
 function addNew(places: Map<number, ObjectPlace>, section: Section): void {

@@ -42,7 +42,8 @@ export async function probeMedia(
   const { leftMs } = hurried;
   const file = await openMedia(hurried, url, { bytesMax, readBy, isThorough: true, leftMs });
   try {
-    const { contentType, size, width, height, durationSeconds, image, needsPassword, pages } = file;
+    const { contentType, size, width, height, durationSeconds, image } = file;
+    const { needsPassword, pages, isDynamicForm, film } = file;
     return {
       contentType,
       size,
@@ -52,6 +53,8 @@ export async function probeMedia(
       image,
       ...(needsPassword === undefined ? {} : { needsPassword }),
       ...(pages === undefined ? {} : { pages }),
+      ...(isDynamicForm === undefined ? {} : { isDynamicForm }),
+      ...(film === undefined ? {} : { film }),
     };
   } finally {
     await file.close();

@@ -1,5 +1,6 @@
 import { MediaFailure, type MediaFacts } from "../networks/contract/media.ts";
 import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
+import { filmFacts } from "./film-facts.ts";
 import { filmSeconds } from "./film-length.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
 import { fitBytes, loadImageLibrary, readImage } from "./fit-bytes.ts";
@@ -15,6 +16,7 @@ const UNKNOWN = {
   height: null,
   durationSeconds: null,
   image: null,
+  film: null,
 } as const;
 
 function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | undefined {
@@ -95,6 +97,15 @@ export async function videoFacts(
     throw new RangeError("not there yet");
   };
   const input = new Input({ source, formats: [MP4, QTFF, MATROSKA, WEBM] });
+  // On its own, because the library reads no encrypted film.
+  let film: Extract<FileAnswer, { kind: "facts" }>["film"] = null;
+  try {
+    const found = BOXED.has(contentType) ? filmFacts(size, readFilm) : null;
+    if (found !== null)
+      film = { ...found, frameRate: valid(found.frameRate), bitRate: valid(found.bitRate) };
+  } catch {
+    // Bytes are missing, or its tables lead out of it.
+  }
   try {
     const track = await input.getPrimaryVideoTrack();
     const [width, height] = [await track?.getDisplayWidth(), await track?.getDisplayHeight()];
@@ -105,6 +116,7 @@ export async function videoFacts(
     if (missing === undefined)
       return {
         ...UNKNOWN,
+        film,
         durationSeconds: valid(seconds),
         width: valid(width),
         height: valid(height),
@@ -116,7 +128,7 @@ export async function videoFacts(
   }
   if (reads > READS_MAX)
     throw new MediaFailure("media_rejected", "many pieces", { reason: "time" });
-  return missing === undefined ? UNKNOWN : { kind: "missing", ...missing };
+  return missing === undefined ? { ...UNKNOWN, film } : { kind: "missing", ...missing };
 }
 
 /** Maximum size of an image that is read as a whole for its facts. */
@@ -137,7 +149,7 @@ export async function factsOf(job: FactsJob, pieces: readonly Piece[]): Promise<
   if (bytes.length < size && size <= WHOLE_BYTES_MAX && job.isThorough)
     return { kind: "missing", start: bytes.length, end: size };
   const [width, height] = [image.width || null, image.height || null];
-  return { kind: "facts", width, height, durationSeconds: null, image };
+  return { kind: "facts", width, height, durationSeconds: null, image, film: null };
 }
 
 /** The program of a reading process, and an entry of the build. Nothing else runs here, so it may block. */

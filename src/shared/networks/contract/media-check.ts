@@ -26,7 +26,7 @@ export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
 
 type Facts = Pick<
   MediaFacts,
-  "contentType" | "size" | "durationSeconds" | "needsPassword" | "pages"
+  "contentType" | "size" | "width" | "durationSeconds" | "needsPassword" | "pages" | "film"
 >;
 
 /**
@@ -36,6 +36,7 @@ type Facts = Pick<
 export function refusalReason(file: Facts, targets: MediaTargets): MediaReason | undefined {
   const kind = kindOfType(file.contentType);
   if (kind === "image") return imageRefusal(file, targets);
+  if (file.film?.isEncrypted === true) return "encrypted";
   if (file.size > bytesMaxOf(targets)) return "size";
   const target = targets[kind];
   return target === undefined ? "type" : fileRefusal(file, target);
@@ -59,10 +60,28 @@ function fileRefusal(file: Facts, target: FileTarget) {
   if (types?.includes(contentType) === false) return "type";
   if (size > bytesMax) return "size";
   if (pages > pagesMax) return "pages";
+  return filmRefusal(file, target) ?? durationRefusal(durationSeconds, secondsMin, secondsMax);
+}
+
+function durationRefusal(durationSeconds: number | null, secondsMin: number, secondsMax: number) {
   if (durationSeconds === null) return undefined;
   // Networks count whole seconds, so a video of 10 minutes may be a few frames longer.
   const isOutside = durationSeconds < secondsMin || Math.floor(durationSeconds) > secondsMax;
   return isOutside ? "duration" : undefined;
+}
+
+/** Returns why a network doesn't accept how a film is coded. Programs round frame rates, so whole numbers count. */
+function filmRefusal({ film, width }: Facts, target: FileTarget) {
+  const { frameRate, bitRateMax = Infinity, chroma, widthMax = Infinity } = target;
+  if ((width ?? 0) > widthMax) return "wide";
+  const rate = film?.frameRate ?? null;
+  if (frameRate !== undefined && rate !== null) {
+    const isOutside = Math.round(rate) < frameRate.min || Math.round(rate) > frameRate.max;
+    if (isOutside) return "frameRate";
+  }
+  if ((film?.bitRate ?? 0) > bitRateMax) return "bitRate";
+  const isOther = chroma !== undefined && film?.chroma != null && !chroma.includes(film.chroma);
+  return isOther ? "chroma" : undefined;
 }
 
 function noteOfFile({ contentType, size, durationSeconds, pages }: Facts): string {
@@ -186,6 +205,26 @@ const REASONS: Readonly<Record<MediaReason, RefusalWords>> = {
   password: refusalWords(
     "The document can't be opened without a password.",
     "Save it without a password, and use that file.",
+  ),
+  encrypted: refusalWords(
+    "The film is encrypted, so that nobody could play it.",
+    "Use the film without copy protection.",
+  ),
+  frameRate: refusalWords(
+    "The video has more or fewer pictures a second than the network takes.",
+    "Re-encode the video with 30 pictures a second.",
+  ),
+  bitRate: refusalWords(
+    "The video has more bits a second than the network takes.",
+    "Re-encode the video with a lower bit rate.",
+  ),
+  chroma: refusalWords(
+    "The network does not take videos with this chroma subsampling.",
+    "Re-encode the video with 4:2:0 (yuv420p).",
+  ),
+  wide: refusalWords(
+    "The video is wider than the network takes.",
+    "Re-encode the video with a smaller width.",
   ),
   pages: refusalWords(
     "The document has more pages than the network takes.",

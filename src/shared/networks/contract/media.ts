@@ -8,6 +8,21 @@ export interface FetchedMedia {
   readonly height: number | null;
 }
 
+/** How a film is coded, as far as its index tells. What it doesn't tell is null. */
+export interface FilmFacts {
+  /** Whether nobody can play it without a key. */
+  readonly isEncrypted: boolean;
+  /** Pictures and bits a second of its video. */
+  readonly frameRate: number | null;
+  readonly bitRate: number | null;
+  /** How many pixels share a colour, as `4:2:0`. */
+  readonly chroma: string | null;
+  /** Bits of a sample of an H.264 video. */
+  readonly h264Bits: number | null;
+  /** Whether parts of it are not to be shown, or in another order. */
+  readonly isCut: boolean;
+}
+
 /** Facts about a media file, from its first bytes. */
 export interface MediaFacts {
   /** By the content, not by what the server claims. */
@@ -25,6 +40,10 @@ export interface MediaFacts {
   readonly needsPassword?: boolean;
   /** Number of pages or slides of a document, if it is known without reading the whole file. */
   readonly pages?: number;
+  /** Whether it is a PDF whose pages are made by the program that shows it, which few do. The default is no. */
+  readonly isDynamicForm?: boolean;
+  /** Absent for all but films in the ISO base media format. */
+  readonly film?: FilmFacts;
 }
 
 /** A customer's media file, opened but not downloaded. Its bytes are fetched piece by piece when they are read. */
@@ -63,6 +82,11 @@ export type MediaReason =
   | "imageType"
   | "imageCoding"
   | "password"
+  | "encrypted"
+  | "frameRate"
+  | "bitRate"
+  | "chroma"
+  | "wide"
   | "pages"
   | "webPage"
   | "address"
@@ -108,6 +132,12 @@ export interface FileTarget {
   readonly secondsMin?: number;
   readonly secondsMax?: number;
   readonly pagesMax?: number;
+  /** Pictures a second. */
+  readonly frameRate?: { readonly min: number; readonly max: number };
+  /** Bits a second of the video, without its sound. */
+  readonly bitRateMax?: number;
+  readonly chroma?: readonly string[];
+  readonly widthMax?: number;
 }
 
 /** The media files that a network accepts, as data. It accepts none of a kind that is absent. */

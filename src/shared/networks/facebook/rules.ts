@@ -97,7 +97,7 @@ export const rules = {
   "facebook.video.kind": warning("kind_changed", {
     message: "The video does not fit a reel, so it is published as a video of the page's feed.",
     remediation:
-      "For a reel, use an upright video of 9:16 and 3 to 90 seconds. Otherwise set platformOptions.facebook.kind to feed.",
+      "For a reel, use an upright video of 9:16, 3 to 90 seconds and 24 to 60 pictures a second. Otherwise set platformOptions.facebook.kind to feed.",
   }),
   "facebook.video.ratio": ofVideo("Facebook takes reels and stories of 9:16 only."),
   "facebook.video.resolution": ofVideo(
@@ -148,6 +148,7 @@ function isOwnLink(link: string | undefined): boolean {
 
 /** Facebook's limits. A video that would be a reel without being requested as one becomes an ordinary video instead. */
 const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
+const FRAME_RATE = { min: 24, max: 60 };
 const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 
 /** Finds problems that only the files show: their kinds, and whether a video fits the requested form. */
@@ -173,7 +174,7 @@ export function isUnfitForReel(video: MediaFacts | null): boolean {
 }
 
 function brokenByVideo(
-  { durationSeconds, width, height }: MediaFacts,
+  { durationSeconds, width, height, film }: MediaFacts,
   secondsMax: number,
 ): (keyof typeof rules)[] {
   const isLong = durationSeconds !== null && Math.floor(durationSeconds) > secondsMax;
@@ -181,10 +182,13 @@ function brokenByVideo(
   const isSeen = width !== null && height !== null && height > 0;
   const isShaped = !isSeen || Math.abs(width / height - FRAME.ratio) <= FRAME.tolerance;
   const isLarge = !isSeen || (width >= FRAME.width && height >= FRAME.height);
+  const rate = Math.round(film?.frameRate ?? FRAME_RATE.min);
+  const isSmooth = rate >= FRAME_RATE.min && rate <= FRAME_RATE.max;
   return [
     ...(isLong || isShort ? (["facebook.video.duration"] as const) : []),
     ...(isShaped ? [] : (["facebook.video.ratio"] as const)),
     ...(isLarge ? [] : (["facebook.video.resolution"] as const)),
+    ...(isSmooth ? [] : (["facebook.video.frameRate"] as const)),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
-import { checkNames, extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import { checkNames, extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
 import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
@@ -104,6 +104,34 @@ export const rules = {
     message: "Instagram takes MP4 and MOV videos with H.264 or HEVC and AAC.",
     remediation: "Re-encode the video.",
   }),
+  "instagram.media.frameRate": error("media_rejected", {
+    message: "Instagram takes videos of 23 to 60 pictures a second.",
+    remediation: "Re-encode the video with 30 pictures a second.",
+  }),
+  "instagram.media.bitRate": error("media_rejected", {
+    message: "Instagram takes videos of at most 25 megabits a second.",
+    remediation: "Re-encode the video with a lower bit rate.",
+  }),
+  "instagram.media.chroma": error("media_rejected", {
+    message: "Instagram takes videos with 4:2:0 chroma subsampling only.",
+    remediation: "Re-encode the video with 4:2:0 (yuv420p).",
+  }),
+  "instagram.media.wide": error("media_rejected", {
+    limit: 1_920,
+    unit: "pixels",
+    message: "Instagram takes videos of at most {limit} pixels in width.",
+    remediation: "Re-encode the video with a smaller width.",
+  }),
+  "instagram.media.depth": warning("media_rejected", {
+    message:
+      "The video is H.264 with more than 8 bits a colour, which few programs play. Instagram may refuse it.",
+    remediation: "Re-encode the video with 8 bits (yuv420p).",
+  }),
+  "instagram.media.editList": warning("media_rejected", {
+    message:
+      "The video has an edit list that leaves out a part of it. Instagram takes none: it may refuse the video, or show that part.",
+    remediation: "Export the video again, so that its file has only what is shown.",
+  }),
   "instagram.media.thumbOffset": error("media_rejected", {
     message: "The cover is to be taken from beyond the video's end.",
     remediation: "Use a smaller platformOptions.instagram.thumbOffsetMs.",
@@ -164,10 +192,18 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { thumbOffsetMs = 0 } = ownOptionsOf(draft);
   const form = formOf(draft, kindsOf(draft, files));
   if (!isForm(form)) return [noPost(rules, form, draft)];
+  const mediaField = fieldOf("instagram", draft, "mediaUrls");
+  const doubtful = files.flatMap((file, mediaIndex) => {
+    const place = { field: mediaField, mediaIndex };
+    return [
+      ...((file?.film?.h264Bits ?? 8) > 8 ? [breach(rules, "instagram.media.depth", place)] : []),
+      ...(file?.film?.isCut === true ? [breach(rules, "instagram.media.editList", place)] : []),
+    ];
+  });
   const seconds = files[0]?.durationSeconds ?? Infinity;
-  if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
+  if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return doubtful;
   const field = "platformOptions.instagram.thumbOffsetMs";
-  return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
+  return [...doubtful, breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 };
 
 /** Returns a file whose name suggests a type that Instagram doesn't accept and that can't be converted. */
@@ -197,8 +233,14 @@ const STORY_IMAGE = {
 const FEED_IMAGE: ImageTarget = { ...STORY_IMAGE, ratio: { min: 4 / 5, max: 1.91 } };
 
 const types = ["video/mp4", "video/quicktime"] as const;
-const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
-const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
+const CODING = {
+  frameRate: { min: 23, max: 60 },
+  bitRateMax: 25_000_000,
+  chroma: ["4:2:0"],
+  widthMax: 1_920,
+} as const;
+const VIDEO = { ...CODING, types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
+const STORY_VIDEO = { ...CODING, types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
 
 /** Returns the media that Instagram accepts. A story accepts an image of any shape, a feed only of some. */
 export function media(draft: LegDraft): MediaTargets {

@@ -102,6 +102,11 @@ export const rules = {
     broken: ({ kinds, options }) =>
       kinds.includes("document") && options.documentTitle === undefined,
   }),
+  "linkedin.document.form": warning("media_rejected", {
+    message:
+      "The PDF is a form that only Adobe's programs can show (XFA). Readers may see only that they should wait.",
+    remediation: "Print the form to a PDF, and use that file.",
+  }),
   "linkedin.documentTitle.unused": warning("invalid_request", {
     message: "Only documents have a title; it is left out of this post.",
     broken: ({ kinds, options }) =>
@@ -146,7 +151,11 @@ export const checkFiles: CheckFiles = (draft, limits, files) => {
   const kinds = files.map((file) => (file === null ? "image" : assetKindOf(file.contentType)));
   if (draft.media.length === 1) {
     const title = { "linkedin.document.title": rules["linkedin.document.title"] };
-    return checkRules(title, factsOf(draft, kinds, limits));
+    const found = checkRules(title, factsOf(draft, kinds, limits));
+    const place = { field: fieldOf("linkedin", draft, "mediaUrls"), mediaIndex: 0 };
+    return files[0]?.isDynamicForm === true
+      ? [...found, breach(rules, "linkedin.document.form", place)]
+      : found;
   }
   const field = fieldOf("linkedin", draft, "mediaUrls");
   return kinds.flatMap((kind, mediaIndex) =>

@@ -122,6 +122,7 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
       imagePixelsMax: statedOf(media["image_matrix_limit"]),
       // Mitra states one limit for all files, under the name of that for images.
       videoBytesMax: statedOf(media["video_size_limit"], fileBytesMax, media["image_size_limit"]),
+      videoFrameRateMax: statedOf(media["video_frame_rate_limit"]),
       mediaTypes: mediaTypesOf(media["supported_mime_types"]),
     }),
   };

@@ -23,6 +23,7 @@ export const LIMITS = {
   imageBytesMax: 16_777_216,
   imagePixelsMax: 33_177_600,
   videoBytesMax: 103_809_024,
+  videoFrameRateMax: 120,
   /** No server states this one: `check_image_dimension` in `app/models/concerns/attachmentable.rb` of Mastodon. */
   gifPixelsMax: 921_600,
   /** Empty when the instance doesn't state them. */
@@ -53,6 +54,7 @@ const limitsShape = objectShape(() => ({
   imageBytesMax: count(LIMITS.imageBytesMax),
   imagePixelsMax: count(LIMITS.imagePixelsMax),
   videoBytesMax: count(LIMITS.videoBytesMax),
+  videoFrameRateMax: count(LIMITS.videoFrameRateMax),
   gifPixelsMax: count(LIMITS.gifPixelsMax),
   mediaTypes: spare(entries(z.string()), []),
   mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),

@@ -102,6 +102,11 @@ export const rules = {
     message: "An image has more pixels than the server takes.",
     remediation: "Use a smaller image.",
   }),
+  "mastodon.media.frameRate": error("media_rejected", {
+    variesByServer: true,
+    message: "The video has more pictures a second than the server takes.",
+    remediation: "Re-encode the video with 60 pictures a second or fewer.",
+  }),
   "mastodon.media.altText": warning("alt_text_shortened", {
     ...shortenedAltTexts("this server", LIMITS.altTextMax),
     variesByServer: true,
@@ -169,7 +174,8 @@ const PLAYED_TYPES = ["image/gif", "image/png"] as const;
 
 /** Returns the media that the account's instance accepts. It rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
-  const { mediaTypes, imageBytesMax, imagePixelsMax, gifPixelsMax, videoBytesMax } = limitsOf(data);
+  const { mediaTypes, imageBytesMax, imagePixelsMax, gifPixelsMax } = limitsOf(data);
+  const { videoBytesMax, videoFrameRateMax } = limitsOf(data);
   const stated = mediaTypes.filter((type) => type.startsWith("image/"));
   const types = mediaTypes.length > 0 ? { types: mediaTypes } : {};
   const streamed = { ...types, bytesMax: videoBytesMax };
@@ -182,7 +188,7 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
       plays: PLAYED_TYPES,
       turnsByExif: true,
     },
-    video: streamed,
+    video: { ...streamed, frameRate: { min: 0, max: videoFrameRateMax } },
     audio: streamed,
   };
 }

@@ -9,11 +9,20 @@ const LIST_BYTES_MAX = 2 * 1024 * 1024;
 const ENTRY_BYTES = 46;
 const SLIDE = /^ppt\/slides\/slide\d{1,6}\.xml$/;
 
+/** What programs name the part with a document's macros. */
+const MACROS = /(?:^|\/)vbaProject\.bin$/i;
+
+export interface OfficeParts {
+  /** Undefined for a document without slides. */
+  readonly slides: number | undefined;
+  readonly hasMacros: boolean;
+}
+
 /**
- * Counts the slides of a newer PowerPoint document by the list at the end of its file (APPNOTE 4.3.12). Undefined if
- * the list isn't there.
+ * Reads what a newer Office document holds from the list of its parts at the end of its file (APPNOTE 4.3.12).
+ * Undefined if the list isn't there.
  */
-export async function slideCount(size: number, read: ReadRange): Promise<number | undefined> {
+export async function officeParts(size: number, read: ReadRange): Promise<OfficeParts | undefined> {
   const start = Math.max(0, size - RECORD_BYTES - COMMENT_BYTES_MAX);
   const end = Buffer.from(await read(start, size - 1));
   const at = end.lastIndexOf(RECORD);
@@ -24,8 +33,12 @@ export async function slideCount(size: number, read: ReadRange): Promise<number 
   const list = isKnown
     ? end.subarray(offset - start, offset - start + length)
     : Buffer.from(await read(offset, offset + length - 1));
-  const slides = namesIn(list).filter((name) => SLIDE.test(name)).length;
-  return slides === 0 ? undefined : slides;
+  const names = namesIn(list);
+  const slides = names.filter((name) => SLIDE.test(name)).length;
+  return {
+    slides: slides === 0 ? undefined : slides,
+    hasMacros: names.some((name) => MACROS.test(name)),
+  };
 }
 
 function namesIn(list: Buffer): string[] {
