@@ -8,7 +8,7 @@ import { inMemory } from "./in-memory.ts";
 
 const URL_OF_FILM = "https://files.example.test/film.mp4";
 const caseFile = (name: string) => readFileSync(new URL(`cases/${name}`, import.meta.url));
-const clip = readFileSync(new URL("../../dev/networks/media/clip.mp4", import.meta.url));
+const clip = readFileSync(new URL("../../sandbox/media/clip.mp4", import.meta.url));
 const trimmed = caseFile("trimmed.mp4");
 const fragmented = caseFile("fragmented.mp4");
 

@@ -15,7 +15,7 @@ test("the sandbox measures a film by what it shows, not by a longer track of tim
 });
 
 test("the sandbox counts the bits of a film's pictures and knows its profile", () => {
-  const clip = readFileSync(new URL("../../dev/networks/media/clip.mp4", import.meta.url));
+  const clip = readFileSync(new URL("../../sandbox/media/clip.mp4", import.meta.url));
   const { bitsPerSecond = 0, h264Profile } = videoFacts(clip) ?? {};
   expect(h264Profile).toBe(clip[clip.indexOf("avcC") + 5]);
   expect(bitsPerSecond).toBeGreaterThan(100_000);
