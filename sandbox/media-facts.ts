@@ -171,7 +171,7 @@ export interface VideoFacts {
   readonly codec: string;
   readonly audioCodec: string | null;
   readonly framesPerSecond: number;
-  /** Of the pictures alone. 0 when the file has no table of their sizes. */
+  /** Bits of the pictures alone. 0 when the file has no table of their sizes. */
   readonly bitsPerSecond: number;
   /** ITU-T H.264, annex A: 122 and 244 are profiles with other chroma subsamplings than 4:2:0. */
   readonly h264Profile: number | null;

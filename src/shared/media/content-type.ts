@@ -97,9 +97,9 @@ function isTransportStream(bytes: Buffer): boolean {
   );
 }
 
-export const TEXT_DOCUMENT =
+const TEXT_DOCUMENT =
   "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-export const PRESENTATION =
+const PRESENTATION =
   "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
 /** Types of the same documents with macros, which networks don't take for the ones without. */

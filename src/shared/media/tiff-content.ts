@@ -15,13 +15,13 @@ export interface TiffContent {
   readonly asRgb: { readonly at: number; readonly bytes: Uint8Array } | undefined;
 }
 
-export interface TiffPosition {
+interface TiffPosition {
   readonly page: number;
   /** Index among the directories below the page, or -1 for the page itself. */
   readonly subIfd: number;
 }
 
-export const FIRST_PAGE: TiffPosition = { page: 0, subIfd: -1 };
+const FIRST_PAGE: TiffPosition = { page: 0, subIfd: -1 };
 
 interface Directory extends TiffPosition {
   readonly width: number;
