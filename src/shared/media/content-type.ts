@@ -97,10 +97,8 @@ function isTransportStream(bytes: Buffer): boolean {
   );
 }
 
-const TEXT_DOCUMENT =
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-const PRESENTATION =
-  "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const TEXT_DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+const PRESENTATION = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
 /** Types of the same documents with macros, which networks don't take for the ones without. */
 export const WITH_MACROS: Readonly<Record<string, string>> = {
