@@ -27,7 +27,7 @@ export function filmFacts(size: number, read: ReadBoxed): FilmFacts | null {
   if (moov === undefined) return null;
   const tracks = [...film.boxes(moov.start, moov.end)].filter(({ type }) => type === "trak");
   const isEncrypted = tracks.some((trak) =>
-    entriesOf(film, trak).some(({ type }) => ENCRYPTED.has(type)),
+    sampleEntriesOf(film, trak).some(({ type }) => ENCRYPTED.has(type)),
   );
   const [video] = tracks
     .flatMap((trak) => videoTrack(film, trak) ?? [])
@@ -44,9 +44,9 @@ function contentAt(film: BoxedFile, within: Box, ...path: readonly string[]): Bu
   return box === undefined ? Buffer.alloc(0) : film.content(box);
 }
 
-const numberIn = (box: Buffer, at: number) => (at + 4 <= box.length ? box.readUInt32BE(at) : 0);
+const wordAt = (box: Buffer, at: number) => (at + 4 <= box.length ? box.readUInt32BE(at) : 0);
 
-function entriesOf(film: BoxedFile, trak: Box): readonly Box[] {
+function sampleEntriesOf(film: BoxedFile, trak: Box): readonly Box[] {
   const table = film.find(trak, "mdia", "minf", "stbl", "stsd");
   return table === undefined ? [] : [...film.boxes(table.start + TABLE_HEAD_BYTES, table.end)];
 }
@@ -55,13 +55,13 @@ function videoTrack(film: BoxedFile, trak: Box): VideoTrack | undefined {
   if (contentAt(film, trak, "mdia", "hdlr").toString("latin1", 8, 12) !== "vide") return undefined;
   const [header, clock] = [contentAt(film, trak, "tkhd"), contentAt(film, trak, "mdia", "mdhd")];
   const times = contentAt(film, trak, "mdia", "minf", "stbl", "stts");
-  const scale = numberIn(clock, clock[0] === 1 ? 20 : 12);
+  const scale = wordAt(clock, clock[0] === 1 ? 20 : 12);
   let [samples, length] = [0, 0];
   for (let at = 8; at + 8 <= times.length; at += 8) {
     samples += times.readUInt32BE(at);
     length += times.readUInt32BE(at) * times.readUInt32BE(at + 4);
   }
-  const id = numberIn(header, header[0] === 1 ? 20 : 12);
+  const id = wordAt(header, header[0] === 1 ? 20 : 12);
   return { trak, id, scale, samples, seconds: scale === 0 ? 0 : length / scale };
 }
 
@@ -75,7 +75,7 @@ function ratesOf(
   const { trak, id, scale, samples, seconds } = video;
   if (samples > 1 && seconds > 0) {
     const sizes = contentAt(film, trak, "mdia", "minf", "stbl", "stsz");
-    const [each, count] = [numberIn(sizes, 4), numberIn(sizes, 8)];
+    const [each, count] = [wordAt(sizes, 4), wordAt(sizes, 8)];
     let bytes = each * count;
     if (each === 0)
       for (let at = 12; at + 4 <= sizes.length; at += 4) bytes += sizes.readUInt32BE(at);
@@ -85,8 +85,8 @@ function ratesOf(
   const usual = extended === undefined ? [] : [...film.boxes(extended.start, extended.end)];
   for (const box of usual) {
     const trex = box.type === "trex" ? film.content(box) : Buffer.alloc(0);
-    const length = numberIn(trex, 12);
-    if (numberIn(trex, 4) === id && length > 0 && scale > 0)
+    const length = wordAt(trex, 12);
+    if (wordAt(trex, 4) === id && length > 0 && scale > 0)
       return { frameRate: scale / length, bitRate: null };
   }
   return { frameRate: null, bitRate: null };
@@ -96,7 +96,7 @@ const CHROMA = ["4:0:0", "4:2:0", "4:2:2", "4:4:4"] as const;
 
 /** Reads how the colours of an H.264 or HEVC video are coded (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1). */
 function codingOf(film: BoxedFile, trak: Box): Pick<FilmFacts, "chroma" | "h264Bits"> {
-  const [entry] = entriesOf(film, trak);
+  const [entry] = sampleEntriesOf(film, trak);
   if (entry === undefined) return NOT_KNOWN;
   const boxes = [...film.boxes(entry.start + VIDEO_HEAD_BYTES, entry.end)];
   const contentOf = (wanted: string) => {
@@ -132,8 +132,8 @@ function h264Coding(avc: Buffer): Pick<FilmFacts, "chroma" | "h264Bits"> {
 function isCutTrack(film: BoxedFile, moov: Box, trak: Box): boolean {
   const list = contentAt(film, trak, "edts", "elst");
   const [clock, header] = [contentAt(film, trak, "mdia", "mdhd"), contentAt(film, moov, "mvhd")];
-  const scale = numberIn(clock, clock[0] === 1 ? 20 : 12);
-  const movieScale = numberIn(header, header[0] === 1 ? 20 : 12);
+  const scale = wordAt(clock, clock[0] === 1 ? 20 : 12);
+  const movieScale = wordAt(header, header[0] === 1 ? 20 : 12);
   if (list.length < 8 || scale === 0 || movieScale === 0) return false;
   const times = contentAt(film, trak, "mdia", "minf", "stbl", "stts");
   let whole = 0;
