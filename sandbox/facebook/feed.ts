@@ -34,7 +34,11 @@ function checkedLink(parameters: Parameters): string | null {
     });
   if (!URL.canParse(link) || !/^https?:$/.test(new URL(link).protocol))
     throw refuse(2061006, "The link you provided is not valid.");
-  if (/(^|\.)(facebook|fb)\.com$/.test(new URL(link).hostname))
+  if (
+    /^(?:(?:www|m|web|mbasic|touch)\.)?(?:facebook\.com|fb\.(?:com|me|watch))\.?$/.test(
+      new URL(link).hostname,
+    )
+  )
     throw refuse(1609008, "You can't share a link to Facebook.");
   return link;
 }

@@ -83,7 +83,28 @@ describe("Facebook's rules", () => {
       { options: { link: "https://m.facebook.com/x" } },
       ["error facebook.link.own"],
     ],
-    ["a link to a name like it", { options: { link: "https://notfacebook.com/x" } }, []],
+    ...[
+      "facebook.com/x",
+      "FACEBOOK.com./x",
+      "web.facebook.com/x",
+      "fb.com/x",
+      "fb.me/x",
+      "fb.watch/x/",
+    ].map((link): [string, Partial<LegDraft>, string[]] => [
+      `a link to ${link}`,
+      { options: { link: `https://${link}` } },
+      ["error facebook.link.own"],
+    ]),
+    ...[
+      "notfacebook.com/x",
+      "about.fb.com/news/",
+      "developers.facebook.com/docs/",
+      "m.me/bakery",
+    ].map((link): [string, Partial<LegDraft>, string[]] => [
+      `a link to ${link}`,
+      { options: { link: `https://${link}` } },
+      [],
+    ]),
   ])("judge %s", (_what, overrides, expected) => {
     expect(rules(facebook.check(draft(overrides)))).toEqual(expected);
   });

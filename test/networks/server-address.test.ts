@@ -34,6 +34,9 @@ describe("an address that a person types", () => {
     "x".repeat(501),
     "https:///x",
     "a..b",
+    "@ada@one.example.com @ada@two.example.com",
+    "https://one.example.com/@ada, https://two.example.com/@ada",
+    "[@ada@one.example.com](https://two.example.com/@ada)",
   ])("%j means nothing", (typed) => {
     expect(serverOrigin(typed)).toBeUndefined();
   });
@@ -73,6 +76,8 @@ describe("an address that a person types", () => {
     "@ada@home.example.com (she/her)",
     "[@ada](https://home.example.com/@ada)",
     "my profile: https://home.example.com/@ada",
+    "@ada@home.example.com (@ada@home.example.com)",
+    "@ada@home.example.com, https://home.example.com/@ada",
     "https://https://home.example.com/@ada",
     "https:/home.example.com/@ada",
     "https//home.example.com/@ada",

@@ -138,13 +138,40 @@ const CLOSING: ReadonlySet<string> = new Set(">)\"'`»”“’‘」】.,;:!?")
 
 /**
  * Returns the word of a text that is an account or an address, such as a name with its account in brackets or a
- * Markdown link. Without one, it returns the text itself.
+ * Markdown link. Without one, it returns the text itself. Two that name different things mean nothing, because it is
+ * unknown which one is meant, and it returns "".
  */
 function addressIn(text: string): string {
   // Some keyboards put spaces around the sign.
   const line = text.split(/\s+/).join(" ").replaceAll(" @ ", "@").replaceAll("@ ", "@");
   const words = line.split(/[ ()[\]<>]/);
-  return words.findLast((word) => word.includes(".") && /@|:\//.test(word)) ?? text;
+  const addresses = words.filter((word) => word.includes(".") && /@|:\//.test(word));
+  const last = addresses.at(-1);
+  if (last === undefined) return text;
+  const names = addressNames(last);
+  return addresses.every((address) => nameSame(addressNames(address), names)) ? last : "";
+}
+
+/** Reports whether two addresses name the same: an account and its page have the same names, or one has more. */
+function nameSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const [fewer, more] = one.size <= other.size ? [one, other] : [other, one];
+  return [...fewer].every((name) => more.has(name));
+}
+
+function addressNames(address: string): ReadonlySet<string> {
+  const parts = trimmed(address)
+    .toLowerCase()
+    .split(/[/@:?#]/);
+  return new Set(parts.filter((part) => part !== "" && part !== "http" && part !== "https"));
+}
+
+/** Returns an address without the marks around it. */
+function trimmed(address: string): string {
+  let start = 0;
+  let end = address.length;
+  while (start < end && OPENING.has(address.charAt(start))) start += 1;
+  while (end > start && CLOSING.has(address.charAt(end - 1))) end -= 1;
+  return address.slice(start, end);
 }
 
 /** Schemes as people repeat and misspell them. */
@@ -155,13 +182,7 @@ const SCHEMES = /^(?:(https?):?\/+)+/i;
  * account or an e-mail address.
  */
 export function typedAddress(text: string): string {
-  const typed = addressIn(typedText(text));
-  let start = 0;
-  let end = typed.length;
-  while (start < end && OPENING.has(typed.charAt(start))) start += 1;
-  while (end > start && CLOSING.has(typed.charAt(end - 1))) end -= 1;
-  return typed
-    .slice(start, end)
+  return trimmed(addressIn(typedText(text)))
     .trim()
     .replace(/^(?:acct|mailto|web\+ap):(?:\/\/)?/i, "")
     .replace(SCHEMES, "$1://")

@@ -142,8 +142,27 @@ function unusualImage({ url }: MediaItem, mediaIndex: number) {
   return isUnusual ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
+/**
+ * Hosts of Facebook's own pages, to which it takes no link ("Cannot post Facebook.com links", error 1609008), and of the
+ * short addresses that lead there. Other sites of Meta are like any other: its documentation of the feed dialog shares a
+ * page of developers.facebook.com, and m.me leads to a conversation in Messenger.
+ * https://developers.facebook.com/docs/sharing/reference/feed-dialog
+ */
+const OWN_HOSTS: ReadonlySet<string> = new Set([
+  ...["", "www.", "m.", "web.", "mbasic.", "touch."].map((front) => `${front}facebook.com`),
+  "fb.com",
+  "www.fb.com",
+  "m.fb.com",
+  "fb.me",
+  "www.fb.me",
+  "fb.watch",
+  "www.fb.watch",
+]);
+
 function isOwnLink(link: string | undefined): boolean {
-  return link !== undefined && /(?:^|\.)(?:facebook|fb)\.com$/i.test(new URL(link).hostname);
+  if (link === undefined) return false;
+  const host = new URL(link).hostname.replace(/\.$/, "");
+  return OWN_HOSTS.has(host);
 }
 
 /** Facebook's limits. A video that would be a reel without being requested as one becomes an ordinary video instead. */
