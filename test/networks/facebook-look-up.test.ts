@@ -31,6 +31,7 @@ describe("an unknown outcome at Facebook", () => {
     draft: Partial<LegDraft> = {},
   ) => facebook.calls.publish.find(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
   const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
+  const PAGE = { id: "42" };
   const empty = { [POSTS]: list(), [FEED_LIST]: list() };
 
   test("an unknown outcome at Facebook is nothing when nothing was sent", async () => {
@@ -43,7 +44,7 @@ describe("an unknown outcome at Facebook", () => {
 
   test("an unknown outcome at Facebook is looked for since two minutes before the call, in both lists", async () => {
     const used = tools({
-      http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
+      http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", from: PAGE, message: " Hello\n" }) },
     });
     const stored = leg({}, { remote: asText, sentAt: ago(5) });
     expect(await facebook.calls.publish.find(stored, used)).toMatchObject({
@@ -53,6 +54,18 @@ describe("an unknown outcome at Facebook", () => {
     const since = Math.floor(ago(125).getTime() / 1000);
     for (const { url } of used.calls)
       expect(new URL(url).searchParams.get("since")).toBe(String(since));
+  });
+
+  test.each([
+    ["a visitor's", POSTS, { id: "7" }, false],
+    ["a visitor's", FEED_LIST, { id: "7" }, false],
+    ["nobody's", FEED_LIST, undefined, false],
+    ["nobody's", POSTS, undefined, true],
+    ["the page's", FEED_LIST, PAGE, true],
+  ])("a post with the leg's words that is %s in %s", async (...[, edge, from, isOurs]) => {
+    const posts = list({ id: "42_5", message: "Hello", ...(from && { from }) });
+    const outcome = await lookUp({ ...empty, [edge]: posts }, asText, 5);
+    expect(outcome.kind).toBe(isOurs ? "done" : "not_yet");
   });
 
   test.each<[string, Partial<LegDraft>, NetworkData, Record<string, unknown>, boolean]>([

@@ -84,7 +84,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
 
     test("a field that is not needed does not hide Mastodon's error", () => {
       const reply = answer(400, { error: "invalid_grant", error_description: nothing });
-      expect(errorText(reply)).toBe("invalid_grant");
+      expect(errorText(reply)).toBe("invalid grant");
     });
 
     test("a field that is not needed does not hide a post of Facebook's lists", async () => {

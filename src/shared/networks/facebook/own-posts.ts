@@ -14,7 +14,7 @@ const PAGE_LENGTH = 25;
 /** More than a page publishes within the time that is searched. */
 const ENTRIES_MAX = 75;
 const FIELDS =
-  "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
+  "id,from{id},message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
 const target = shape(() => spare(z.object({ id: spare(idShape()), url: spare(z.string()) }), {}));
 const attachment = objectShape(() => ({
@@ -24,6 +24,7 @@ const attachment = objectShape(() => ({
 }));
 const postShape = objectShape(() => ({
   id: idShape(),
+  from: spare(z.object({ id: idShape() })),
   message: spare(z.string(), ""),
   created_time: spare(z.string(), ""),
   permalink_url: spare(z.string()),
@@ -46,7 +47,10 @@ export async function findOwnPost(leg: Leg): Promise<PostSearch> {
 async function findIn(edge: "published_posts" | "feed", leg: Leg): Promise<PostSearch> {
   const posts = await listed(edge, FIELDS, postShape(), leg);
   if ("kind" in posts) return posts;
-  const found = posts.find((post) => isOurs(post, leg));
+  // The feed has the posts of visitors too.
+  const isOwn = ({ from }: Post) =>
+    from === undefined ? edge === "published_posts" : from.id === leg.credentials.pageId;
+  const found = posts.find((post) => isOwn(post) && isOurs(post, leg));
   if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
   return { kind: "done", externalId: found.id, url };
