@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
-import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
+import { newErasure } from "../../src/shared/erasure/erasure-stages.ts";
 import { aLinkedAccount, linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";

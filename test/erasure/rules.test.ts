@@ -6,7 +6,7 @@ import {
   newErasure,
   QUIET_MS,
   type Erasure,
-} from "../../src/shared/tenants/erasure/erasure.ts";
+} from "../../src/shared/erasure/erasure-stages.ts";
 
 const START = new Date("2026-03-04T10:00:00.000Z");
 const at = (ms: number) => new Date(START.getTime() + ms);

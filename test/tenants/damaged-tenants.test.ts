@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
+import { newErasure } from "../../src/shared/erasure/erasure-stages.ts";
 import {
   anApplication,
   aPlatform,

@@ -1,7 +1,7 @@
 import type { Commit } from "../partition/partition.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
-import { ErasureStore } from "./erasure/erasure-store.ts";
+import { ErasureStore } from "../erasure/erasure-store.ts";
 import { InvitationStore } from "./invitations/invitation-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { LinkStore } from "./links/link-store.ts";

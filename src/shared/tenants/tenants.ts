@@ -9,9 +9,9 @@ export {
   listApplications,
 } from "./applications/manage-applications.ts";
 export type { TenantsDeps } from "./deps.ts";
-export { closePlatform } from "./erasure/close-platform.ts";
-export { continueErasures, hasDueErasure } from "./erasure/continue-erasures.ts";
-export { requestErasure } from "./erasure/request-erasure.ts";
+export { closePlatform } from "../erasure/close-platform.ts";
+export { continueErasures, hasDueErasure } from "../erasure/continue-erasures.ts";
+export { requestErasure } from "../erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
 export { mintGrant, isMakerActive } from "./keys/profile-grants.ts";
@@ -75,5 +75,5 @@ export {
   purgeKeyPointers,
   purgeLinks,
 } from "./upkeep.ts";
-export type { ErasureDeps } from "./erasure/deps.ts";
+export type { ErasureDeps } from "../erasure/deps.ts";
 export type { Readiness } from "./platforms/readiness.ts";

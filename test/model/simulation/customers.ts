@@ -17,7 +17,7 @@ import { removePost } from "../../../src/shared/publishing/publish/remove-post.t
 import { retryPost } from "../../../src/shared/publishing/publish/retry-post.ts";
 import { UpdatePostBody } from "../../../src/shared/publishing/accept/schema.ts";
 import type { Services } from "../../../src/shared/compose.ts";
-import { requestErasure } from "../../../src/shared/tenants/erasure/request-erasure.ts";
+import { requestErasure } from "../../../src/shared/erasure/request-erasure.ts";
 import { foreignMessage, type Host, type Hosts, type World } from "./hosts.ts";
 import type { Message } from "../queue-model.ts";
 import type { Random } from "../random.ts";

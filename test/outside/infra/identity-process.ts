@@ -1,6 +1,6 @@
 import { checkReadiness } from "../../../src/shared/tenants/platforms/check-readiness.ts";
 import { readConfig } from "../../../src/shared/config/config.ts";
-import { newErasure } from "../../../src/shared/tenants/erasure/erasure.ts";
+import { newErasure } from "../../../src/shared/erasure/erasure-stages.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
 import { buildServices } from "../../../src/shared/compose.ts";
 

@@ -55,7 +55,7 @@ import { DamagedRow, onDamagedRow } from "../../../src/shared/runtime/storage/da
 import type { Row } from "../../../src/shared/runtime/storage/row.ts";
 import { emailRow, startingCreditRow } from "../../../src/shared/tenants/staff/email-store.ts";
 import { userRow } from "../../../src/shared/tenants/staff/user-store.ts";
-import { erasureRow } from "../../../src/shared/tenants/erasure/erasure-store.ts";
+import { erasureRow } from "../../../src/shared/erasure/erasure-store.ts";
 import { applicationRow } from "../../../src/shared/tenants/applications/application-store.ts";
 import { keyPointerRow, keyRow, keyUsageRow } from "../../../src/shared/tenants/keys/key-row.ts";
 import { platformRow } from "../../../src/shared/tenants/platform-row.ts";

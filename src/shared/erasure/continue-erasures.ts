@@ -1,10 +1,10 @@
-import type { SystemScope } from "../../callers/scope.ts";
-import { isId } from "../../runtime/ids.ts";
-import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
+import type { SystemScope } from "../callers/scope.ts";
+import { isId } from "../runtime/ids.ts";
+import { overItems, type TakeStep } from "../runtime/walk-step.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { PLATFORMS } from "./erase-platforms.ts";
 import { PROFILES } from "./erase-profiles.ts";
-import { QUIET_MS } from "./erasure.ts";
+import { QUIET_MS } from "./erasure-stages.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import type { Erasing } from "./erasing.ts";
 

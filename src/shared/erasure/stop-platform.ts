@@ -1,10 +1,10 @@
-import type { SystemCaller } from "../../callers/caller.ts";
-import type { ProfileScope, RequestScope } from "../../callers/scope.ts";
-import { endConnections } from "../../connections/connections.ts";
-import { closePosts, isCalling } from "../../publishing/publishing.ts";
-import { AppError } from "../../runtime/errors.ts";
-import type { Profile } from "../profiles/profile.ts";
-import type { TenantStores } from "../stores.ts";
+import type { SystemCaller } from "../callers/caller.ts";
+import type { ProfileScope, RequestScope } from "../callers/scope.ts";
+import { endConnections } from "../connections/connections.ts";
+import { closePosts, isCalling } from "../publishing/publishing.ts";
+import { AppError } from "../runtime/errors.ts";
+import type { Profile } from "../tenants/profiles/profile.ts";
+import type { TenantStores } from "../tenants/stores.ts";
 import type { ErasureDeps } from "./deps.ts";
 
 const PAGE_KEYS = 80;

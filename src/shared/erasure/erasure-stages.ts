@@ -1,6 +1,6 @@
-import { later } from "../../runtime/process.ts";
-import type { Actor } from "../../callers/caller.ts";
-import type { RemovedPage } from "../../runtime/walk-step.ts";
+import { later } from "../runtime/process.ts";
+import type { Actor } from "../callers/caller.ts";
+import type { RemovedPage } from "../runtime/walk-step.ts";
 
 /**
  * A profile goes through three stages:

@@ -1,6 +1,6 @@
-import type { SystemScope } from "../../callers/scope.ts";
+import type { SystemScope } from "../callers/scope.ts";
 import type { ErasureDeps } from "./deps.ts";
-import type { Erasure } from "./erasure.ts";
+import type { Erasure } from "./erasure-stages.ts";
 
 /** Differences between erasing a profile and erasing a platform. */
 export interface Erasing {

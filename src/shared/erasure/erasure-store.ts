@@ -1,9 +1,9 @@
-import type { Actor } from "../../callers/caller.ts";
-import { integer, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
-import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import type { Row } from "../../runtime/storage/row.ts";
-import type { Table } from "../../runtime/storage/table.ts";
-import { ERASURE_STAGES, type Erasure } from "./erasure.ts";
+import type { Actor } from "../callers/caller.ts";
+import { integer, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Row } from "../runtime/storage/row.ts";
+import type { Table } from "../runtime/storage/table.ts";
+import { ERASURE_STAGES, type Erasure } from "./erasure-stages.ts";
 
 const PARTITION = "open";
 

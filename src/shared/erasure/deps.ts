@@ -1,10 +1,10 @@
-import type { Audit } from "../../audit/audit.ts";
-import type { ConnectionsDeps } from "../../connections/connections.ts";
-import type { PublishingDeps } from "../../publishing/publishing.ts";
-import type { Log } from "../../runtime/log.ts";
-import type { Clock } from "../../runtime/process.ts";
-import type { WebhooksDeps } from "../../webhooks/webhooks.ts";
-import type { TenantsDeps } from "../deps.ts";
+import type { Audit } from "../audit/audit.ts";
+import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Clock } from "../runtime/process.ts";
+import type { WebhooksDeps } from "../webhooks/webhooks.ts";
+import type { TenantsDeps } from "../tenants/deps.ts";
 import type { ErasureStore } from "./erasure-store.ts";
 
 /** What erasing a profile needs: every module that stores something of it. */

@@ -1,23 +1,23 @@
-import type { ProfileScope } from "../../callers/scope.ts";
-import { invariant } from "../../runtime/errors.ts";
+import type { ProfileScope } from "../callers/scope.ts";
+import { invariant } from "../runtime/errors.ts";
 import {
   clearIdempotencyKeys,
   clearTexts,
   closePosts,
   isRemoving,
   removePosts,
-} from "../../publishing/publishing.ts";
-import type { RemovedPage } from "../../runtime/walk-step.ts";
-import { clearWebhooks } from "../../webhooks/webhooks.ts";
+} from "../publishing/publishing.ts";
+import type { RemovedPage } from "../runtime/walk-step.ts";
+import { clearWebhooks } from "../webhooks/webhooks.ts";
 import type { ErasureDeps } from "./deps.ts";
-import { afterClosing, afterPage, aMinuteLater, type Erasure } from "./erasure.ts";
+import { afterClosing, afterPage, aMinuteLater, type Erasure } from "./erasure-stages.ts";
 import type { Erasing } from "./erasing.ts";
 import {
   clearAuthorisations,
   clearConnections,
   clearSessions,
   endConnections,
-} from "../../connections/connections.ts";
+} from "../connections/connections.ts";
 
 type Clear = (
   services: ErasureDeps,

@@ -1,10 +1,10 @@
-import { actorOf } from "../../callers/caller.ts";
-import type { PlatformScope } from "../../callers/scope.ts";
-import { invariant, notFound } from "../../runtime/errors.ts";
+import { actorOf } from "../callers/caller.ts";
+import type { PlatformScope } from "../callers/scope.ts";
+import { invariant, notFound } from "../runtime/errors.ts";
 import type { ErasureDeps } from "./deps.ts";
-import type { Profile, ProfileView } from "../profiles/profile.ts";
-import { viewProfile } from "../profiles/read-profiles.ts";
-import { newErasure, type ErasureOwner } from "./erasure.ts";
+import type { Profile, ProfileView } from "../tenants/profiles/profile.ts";
+import { viewProfile } from "../tenants/profiles/read-profiles.ts";
+import { newErasure, type ErasureOwner } from "./erasure-stages.ts";
 
 /** The title of a profile that is being erased, until its row is removed. */
 const TITLE = "Erased";

@@ -1,12 +1,12 @@
-import { actorOf } from "../../callers/caller.ts";
-import type { SessionScope } from "../../callers/scope.ts";
-import { composed } from "../../networks/contract/text.ts";
-import { notFound, validationFailed } from "../../runtime/errors.ts";
-import type { ClosePlatform } from "../platform-schema.ts";
-import { erasedAt } from "../platform.ts";
-import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
+import { actorOf } from "../callers/caller.ts";
+import type { SessionScope } from "../callers/scope.ts";
+import { composed } from "../networks/contract/text.ts";
+import { notFound, validationFailed } from "../runtime/errors.ts";
+import type { ClosePlatform } from "../tenants/platform-schema.ts";
+import { erasedAt } from "../tenants/platform.ts";
+import { closingNotice, writeWithOwnersNotice } from "../tenants/staff/security-notices.ts";
 import type { ErasureDeps } from "./deps.ts";
-import { newErasure } from "./erasure.ts";
+import { newErasure } from "./erasure-stages.ts";
 
 /**
  * Closes the caller's platform: nobody can use it any more, and everything is erased a week later. Until then,

@@ -1,11 +1,17 @@
-import type { SystemScope } from "../../callers/scope.ts";
-import { invariant } from "../../runtime/errors.ts";
-import type { RemovedPage } from "../../runtime/walk-step.ts";
-import { clearWebhooksOfPlatform } from "../../webhooks/webhooks.ts";
-import { announcedAt, erasedAt } from "../platform.ts";
-import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
+import type { SystemScope } from "../callers/scope.ts";
+import { invariant } from "../runtime/errors.ts";
+import type { RemovedPage } from "../runtime/walk-step.ts";
+import { clearWebhooksOfPlatform } from "../webhooks/webhooks.ts";
+import { announcedAt, erasedAt } from "../tenants/platform.ts";
+import { closingNotice, writeWithOwnersNotice } from "../tenants/staff/security-notices.ts";
 import type { ErasureDeps } from "./deps.ts";
-import { afterPage, afterStopping, aMinuteLater, isOverdue, type Erasure } from "./erasure.ts";
+import {
+  afterPage,
+  afterStopping,
+  aMinuteLater,
+  isOverdue,
+  type Erasure,
+} from "./erasure-stages.ts";
 import type { Erasing } from "./erasing.ts";
 import { beginErasure } from "./request-erasure.ts";
 import { stopPage } from "./stop-platform.ts";
