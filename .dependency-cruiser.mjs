@@ -5,6 +5,7 @@
 export const FOLDERS = [
   "http",
   "background",
+  "erasure",
   "tenants",
   "publishing",
   "connections",
@@ -36,6 +37,7 @@ export const MODULES = [
   "audit",
   "background",
   "connections",
+  "erasure",
   "events",
   "ledger",
   "limits",

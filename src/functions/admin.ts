@@ -1,3 +1,4 @@
+import { updatePlatform } from "../shared/erasure/erasure.ts";
 import {
   createdPlatform,
   createdPlatformExample,
@@ -23,7 +24,6 @@ import {
   UpdatePlatformBody,
   createPlatform,
   listPlatforms,
-  updatePlatform,
   readAccount,
 } from "../shared/tenants/tenants.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";

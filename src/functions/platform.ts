@@ -1,3 +1,4 @@
+import { closePlatform } from "../shared/erasure/erasure.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { prices } from "../shared/ledger/answer-schema.ts";
 import { rateCard } from "../shared/ledger/ledger.ts";
@@ -7,7 +8,6 @@ import { route } from "../shared/http/route.ts";
 import {
   closedPlatform,
   closedPlatformExample,
-  closePlatform,
   ClosePlatformBody,
   createApplication,
   updateApplication,

@@ -1,5 +1,5 @@
+import { requestErasure } from "../shared/erasure/erasure.ts";
 import {
-  requestErasure,
   createProfile,
   updateProfile,
   getProfile,

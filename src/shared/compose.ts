@@ -52,13 +52,14 @@ import { HintQueue, type MessageQueue, type PoisonQueue } from "./runtime/storag
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import {
-  createErasureStore,
   createGrants,
   createPasswords,
   createTenantStores,
   type Readiness,
   tenantsForBelow,
+  tenantsForErasure,
 } from "./tenants/tenants.ts";
+import { createErasureStore } from "./erasure/erasure.ts";
 import { Wakes } from "./wake/wake.ts";
 import {
   createWebhookStores,
@@ -299,7 +300,14 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const tenants = tenantsOf(base, { ledger, connections, publishing, mail, stores });
   const modules = { ...common, ledger, connections, webhooks, publishing, tenants };
-  const erasure: Services["erasure"] = { ...modules, erasures: createErasureStore(tables) };
+  const erasure: Services["erasure"] = {
+    ...common,
+    connections,
+    webhooks,
+    publishing,
+    tenants: tenantsForErasure(tenants),
+    erasures: createErasureStore(tables),
+  };
   const walk: Pick<Services["background"], "stores" | "work"> = {
     stores: walks,
     work: { ...work, walkShares: new WorkShares() },

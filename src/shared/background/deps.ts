@@ -7,7 +7,8 @@ import type { WorkShares } from "../limits/limits.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
-import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
+import type { ErasureDeps } from "../erasure/erasure.ts";
+import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { BackgroundStores } from "./stores.ts";
 

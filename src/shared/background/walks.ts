@@ -1,6 +1,6 @@
 import { hasMail, SEND_MAILS, sendMails } from "../mail/mail.ts";
 import { hintDuePosts, sweepOpenWork } from "../publishing/publishing.ts";
-import { continueErasures, hasDueErasure } from "../tenants/tenants.ts";
+import { continueErasures, hasDueErasure } from "../erasure/erasure.ts";
 import { hintDueDeliveries, lookAtEndpoint } from "../webhooks/webhooks.ts";
 import { sweepMarked } from "../wake/wake.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";

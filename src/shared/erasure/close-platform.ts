@@ -2,9 +2,7 @@ import { actorOf } from "../callers/caller.ts";
 import type { SessionScope } from "../callers/scope.ts";
 import { composed } from "../networks/contract/text.ts";
 import { notFound, validationFailed } from "../runtime/errors.ts";
-import type { ClosePlatform } from "../tenants/platform-schema.ts";
-import { erasedAt } from "../tenants/platform.ts";
-import { closingNotice, writeWithOwnersNotice } from "../tenants/staff/security-notices.ts";
+import { type ClosePlatform, erasedAt } from "../tenants/tenants.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { newErasure } from "./erasure-stages.ts";
 
@@ -19,10 +17,9 @@ export async function closePlatform(
   { name }: ClosePlatform,
 ): Promise<{ readonly status: "closed"; readonly erasedAt: string }> {
   const { platformId, caller } = scope;
-  const { stores } = services.tenants;
   const action = "platform.closed";
   const target = { type: "platform", id: platformId };
-  const platform = await stores.platforms.find(platformId);
+  const platform = await services.tenants.findPlatform(platformId);
   if (platform === undefined) throw notFound();
   // As people see it: keyboards write a letter with an accent as one character or as two.
   const [shown, typed] = [platform.name, name].map((text) => composed(text.trim()));
@@ -36,12 +33,7 @@ export async function closePlatform(
   const owned = { id: platformId, platformId, applicationId: "", requestedBy: actorOf(caller) };
   // First, so that a crash leaves no closed platform without it. It erases nothing until the platform is closed.
   await services.erasures.open(newErasure(owned, now, "stopping"));
-  const closed = await writeWithOwnersNotice(
-    services.tenants.mail,
-    platformId,
-    closingNotice("platformClosed", closedAt),
-    (rows) => stores.closings.close(platformId, closedAt, rows),
-  );
+  const closed = await services.tenants.close(platformId, closedAt);
   if (closed?.status !== "closed") throw notFound();
   services.audit.record(scope, { action, target });
   return { status: "closed", erasedAt: erasedAt(closed.updatedAt).toISOString() };

@@ -4,7 +4,7 @@ import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
-import type { TenantsDeps } from "../tenants/deps.ts";
+import type { TenantsForErasure } from "../tenants/tenants.ts";
 import type { ErasureStore } from "./erasure-store.ts";
 
 /** What erasing a profile needs: every module that stores something of it. */
@@ -13,7 +13,7 @@ export interface ErasureDeps {
   readonly log: Log;
   readonly audit: Audit;
   readonly erasures: ErasureStore;
-  readonly tenants: TenantsDeps;
+  readonly tenants: TenantsForErasure;
   readonly publishing: PublishingDeps;
   readonly connections: ConnectionsDeps;
   readonly webhooks: WebhooksDeps;

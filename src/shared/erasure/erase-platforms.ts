@@ -2,8 +2,7 @@ import type { SystemScope } from "../callers/scope.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RemovedPage } from "../runtime/walk-step.ts";
 import { clearWebhooksOfPlatform } from "../webhooks/webhooks.ts";
-import { announcedAt, erasedAt } from "../tenants/platform.ts";
-import { closingNotice, writeWithOwnersNotice } from "../tenants/staff/security-notices.ts";
+import { announcedAt, erasedAt } from "../tenants/tenants.ts";
 import type { ErasureDeps } from "./deps.ts";
 import {
   afterPage,
@@ -16,20 +15,10 @@ import type { Erasing } from "./erasing.ts";
 import { beginErasure } from "./request-erasure.ts";
 import { stopPage } from "./stop-platform.ts";
 
-const PAGE_USERS = 100;
 /** Number of profiles erased at a time, so that no platform delays the profiles of others for long. */
 const PROFILES_AT_ONCE = 50;
-const PAGE_KEYS = 80;
 
 type PageRemoval = Promise<RemovedPage>;
-
-async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: string): PageRemoval {
-  const position = { after: undefined, limit: PAGE_KEYS };
-  const { items } = await stores.keys.list(platformId, null, position);
-  for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
-    await stores.keys.purgeAll(own);
-  return { removed: items.length, next: items.length > 0 ? "more" : undefined };
-}
 
 /**
  * The data stored outside the platform's partition, with a step for each kind. An erasure stores the number of its
@@ -40,17 +29,14 @@ const CLEARING_STEPS: readonly ((
   platformId: string,
   after: string | undefined,
 ) => PageRemoval)[] = [
-  async ({ tenants }, id) => ({
-    removed: (await tenants.stores.closings.unlist(id)) ? 1 : 0,
-    next: undefined,
-  }),
+  ({ tenants }, id) => tenants.unlist(id),
   ({ webhooks }, id) => clearWebhooksOfPlatform.endpoints(webhooks, id),
   ({ webhooks }, id, after) => clearWebhooksOfPlatform.deliveries(webhooks, id, after),
   ({ webhooks }, id, after) => clearWebhooksOfPlatform.deadDeliveries(webhooks, id, after),
   ({ webhooks }, id, after) => clearWebhooksOfPlatform.pendingEvents(webhooks, id, after),
   ({ webhooks }, id) => clearWebhooksOfPlatform.loggedEvents(webhooks, id),
-  clearKeys,
-  ({ tenants }, id, after) => tenants.stores.links.removeOfPlatform(id, after),
+  ({ tenants }, id) => tenants.clearKeys(id),
+  ({ tenants }, id, after) => tenants.clearLinks(id, after),
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */
@@ -74,22 +60,16 @@ const stop: AdvancePlatform = async (services, erasure, { requestId, ip }) => {
 /** Waits until the platform can no longer be opened again, and announces that a day before. */
 const wait: AdvancePlatform = async ({ tenants, clock }, erasure) => {
   const { id: platformId } = erasure;
-  const { platforms, closings } = tenants.stores;
-  const platform = await platforms.find(platformId);
+  const platform = await tenants.findPlatform(platformId);
   const closedAt = platform?.updatedAt ?? erasure.requestedAt;
   const now = clock.now();
   const until = (time: Date): Erasure => ({ ...erasure, notBefore: time.toISOString() });
   if (now < announcedAt(closedAt)) return until(announcedAt(closedAt));
   if (now < erasedAt(closedAt)) {
-    await writeWithOwnersNotice(
-      tenants.mail,
-      platformId,
-      closingNotice("platformEnding", closedAt),
-      (rows) => closings.announce(platformId, closedAt, rows),
-    );
+    await tenants.announce(platformId, closedAt);
     return until(erasedAt(closedAt));
   }
-  const isDecided = await closings.beginErasing(platformId, closedAt);
+  const isDecided = await tenants.beginErasing(platformId, closedAt);
   return isDecided ? { ...erasure, stage: "emptying", cursor: "" } : aMinuteLater(erasure, now);
 };
 
@@ -98,10 +78,8 @@ const AT_PROFILES = "profiles";
 
 /** Frees the e-mails of a page of the staff. */
 async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<Erasure> {
-  const { users, emails } = tenants.stores;
   const after = erasure.cursor === "" ? undefined : erasure.cursor;
-  const { items, next } = await users.list(erasure.id, after, PAGE_USERS);
-  for (const { id, email } of items) await emails.release(email, id);
+  const next = await tenants.freeEmails(erasure.id, after);
   return { ...erasure, cursor: next ?? AT_PROFILES };
 }
 
@@ -109,9 +87,7 @@ async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<E
 const empty: AdvancePlatform = async (services, erasure) => {
   if (erasure.cursor !== AT_PROFILES) return await freeEmails(services, erasure);
   const { id: platformId, requestedBy } = erasure;
-  const { profiles } = services.tenants.stores;
-  const position = { after: undefined, limit: PROFILES_AT_ONCE };
-  const { items } = await profiles.list(platformId, { applicationId: null }, position);
+  const { items } = await services.tenants.listProfiles(platformId, undefined, PROFILES_AT_ONCE);
   for (const { id, applicationId, status } of items)
     if (status !== "erasing")
       await beginErasure(services, { id, platformId, applicationId, requestedBy });
@@ -128,7 +104,7 @@ const clearPlatform: AdvancePlatform = async (services, erasure) => {
 };
 
 const removePlatformRows: AdvancePlatform = async ({ tenants }, erasure) => {
-  const removed = await tenants.stores.closings.removeRows(erasure.id);
+  const removed = await tenants.removeRows(erasure.id);
   return removed === 0 ? undefined : { ...erasure, removed: erasure.removed + removed };
 };
 
@@ -144,7 +120,7 @@ const STAGES: Readonly<Record<string, AdvancePlatform>> = {
 export const PLATFORMS: Erasing = {
   async isDecided({ tenants }, { stage, id }) {
     if (stage !== "stopping" && stage !== "waiting") return true;
-    const platform = await tenants.stores.platforms.find(id);
+    const platform = await tenants.findPlatform(id);
     return platform === undefined || platform.status === "closed";
   },
   take(services, system, erasure) {

@@ -82,7 +82,7 @@ async function removeProfileRows(
   // A leg can't have opened since. If one has, it ends before its post is removed.
   if (removed === undefined) return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   if (removed > 0) return { ...erasure, removed: erasure.removed + removed };
-  await services.tenants.stores.profiles.delete(scope.platformId, scope.profileId);
+  await services.tenants.deleteProfile(scope.platformId, scope.profileId);
   return undefined;
 }
 
@@ -96,7 +96,7 @@ const STAGES: Readonly<Record<string, AdvanceProfile>> = {
 export const PROFILES: Erasing = {
   async isDecided({ tenants }, { stage, platformId, id }) {
     if (stage !== "closing") return true;
-    const profile = await tenants.stores.profiles.find(platformId, id);
+    const profile = await tenants.findProfile(platformId, id);
     return profile === undefined || profile.status === "erasing";
   },
   take(services, system, erasure) {

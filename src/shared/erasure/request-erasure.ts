@@ -2,12 +2,8 @@ import { actorOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import { invariant, notFound } from "../runtime/errors.ts";
 import type { ErasureDeps } from "./deps.ts";
-import type { Profile, ProfileView } from "../tenants/profiles/profile.ts";
-import { viewProfile } from "../tenants/profiles/read-profiles.ts";
+import type { Profile, ProfileView } from "../tenants/tenants.ts";
 import { newErasure, type ErasureOwner } from "./erasure-stages.ts";
-
-/** The title of a profile that is being erased, until its row is removed. */
-const TITLE = "Erased";
 
 /** Removes personal data from the profile's row and disables it for good. Undefined without a row. May be repeated. */
 async function closeProfile(
@@ -16,18 +12,7 @@ async function closeProfile(
   profileId: string,
 ): Promise<Profile | undefined> {
   const at = services.clock.now().toISOString();
-  const result = await services.tenants.stores.profiles.update(platformId, profileId, (profile) =>
-    profile.status === "erasing"
-      ? profile
-      : {
-          ...profile,
-          title: TITLE,
-          externalId: null,
-          metadata: {},
-          status: "erasing",
-          updatedAt: at,
-        },
-  );
+  const result = await services.tenants.closeProfile(platformId, profileId, at);
   if (result === undefined) return undefined;
   invariant(result.kind === "written", "a profile without an external id collided with another");
   return result.profile;
@@ -48,7 +33,7 @@ async function profileOf(
   { platformId, applicationId }: PlatformScope,
   profileId: string,
 ): Promise<Profile> {
-  const profile = await services.tenants.stores.profiles.find(platformId, profileId);
+  const profile = await services.tenants.findProfile(platformId, profileId);
   if (profile === undefined) throw notFound();
   if (applicationId !== null && applicationId !== profile.applicationId) throw notFound();
   return profile;
@@ -74,5 +59,5 @@ export async function requestErasure(
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
   services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
-  return await viewProfile(services.tenants.connectionsOf, platformId, closed);
+  return await services.tenants.viewProfile(platformId, closed);
 }

@@ -3,11 +3,9 @@ import type { ProfileScope, RequestScope } from "../callers/scope.ts";
 import { endConnections } from "../connections/connections.ts";
 import { closePosts, isCalling } from "../publishing/publishing.ts";
 import { AppError } from "../runtime/errors.ts";
-import type { Profile } from "../tenants/profiles/profile.ts";
-import type { TenantStores } from "../tenants/stores.ts";
+import type { Profile } from "../tenants/tenants.ts";
 import type { ErasureDeps } from "./deps.ts";
 
-const PAGE_KEYS = 80;
 /** Time that a request can wait. */
 const REQUEST_MS_MAX = 20_000;
 
@@ -42,19 +40,6 @@ const positionOf = (cursor: string): StopPosition =>
 const cursorOf = (position: StopPosition) => JSON.stringify(position);
 const textOrUndefined = (text: string | undefined) => (text === "" ? undefined : text);
 
-async function revokeKeys(
-  keys: TenantStores["keys"],
-  platformId: string,
-  after: string,
-): Promise<StopResult> {
-  const position = { after: textOrUndefined(after), limit: PAGE_KEYS };
-  const { items, next } = await keys.list(platformId, null, position);
-  for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
-    await keys.revokeAll(own);
-  const rest = next === undefined ? { profiles: "" } : { keys: next };
-  return { open: 0, waiting: 0, next: cursorOf(rest) };
-}
-
 async function stopProfile(
   services: Pick<ErasureDeps, "publishing" | "connections">,
   { scope, platformId, isOverdue }: Stopping,
@@ -81,11 +66,16 @@ export async function stopPage(
 ): Promise<StopResult> {
   const { platformId } = stopping;
   const { keys, profiles = "", posts } = positionOf(cursor);
-  const { stores } = services.tenants;
-  if (keys !== undefined) return await revokeKeys(stores.keys, platformId, keys);
-  const position = { after: textOrUndefined(profiles), limit: 1 };
-  const filter = { applicationId: null };
-  const { items, next } = await stores.profiles.list(platformId, filter, position);
+  const { tenants } = services;
+  if (keys !== undefined) {
+    const rest = await tenants.revokeKeys(platformId, textOrUndefined(keys));
+    return {
+      open: 0,
+      waiting: 0,
+      next: cursorOf(rest === undefined ? { profiles: "" } : { keys: rest }),
+    };
+  }
+  const { items, next } = await tenants.listProfiles(platformId, textOrUndefined(profiles), 1);
   const [profile] = items;
   const after = next === undefined ? undefined : cursorOf({ profiles: next });
   if (profile === undefined) return { open: 0, waiting: 0, next: after };

@@ -9,7 +9,8 @@ import type { Partitions } from "../partition/partition.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { FairLimit } from "../runtime/fair-limit.ts";
-import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
+import type { ErasureDeps } from "../erasure/erasure.ts";
+import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AccessCache } from "./access/access-cache.ts";
 

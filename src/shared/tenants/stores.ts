@@ -1,7 +1,6 @@
 import type { Commit } from "../partition/partition.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
-import { ErasureStore } from "../erasure/erasure-store.ts";
 import { InvitationStore } from "./invitations/invitation-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { LinkStore } from "./links/link-store.ts";
@@ -27,5 +26,3 @@ export function createTenantStores({ core, keys, emails, links }: Tables, commit
     profiles: new ProfileStore(core, commit),
   };
 }
-
-export const createErasureStore = ({ erasures }: Tables) => new ErasureStore(erasures);

@@ -9,9 +9,6 @@ export {
   listApplications,
 } from "./applications/manage-applications.ts";
 export type { TenantsDeps } from "./deps.ts";
-export { closePlatform } from "../erasure/close-platform.ts";
-export { continueErasures, hasDueErasure } from "../erasure/continue-erasures.ts";
-export { requestErasure } from "../erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
 export { mintGrant, isMakerActive } from "./keys/profile-grants.ts";
@@ -26,6 +23,7 @@ export { verifyEmail } from "./staff/verify-email.ts";
 export { acceptInvitation } from "./invitations/accept-invitation.ts";
 export { invite, listInvitations, withdrawInvitation } from "./invitations/manage-invitations.ts";
 export { findUserByEmail, listUsersOfPlatform, removeUser } from "./staff/operate-users.ts";
+export { type TenantsForErasure, tenantsForErasure } from "./for-erasure.ts";
 export { tenantsForBelow } from "./for-modules-below.ts";
 export {
   closedPlatform,
@@ -38,7 +36,7 @@ export {
   platformSummaryExample,
   UpdatePlatformBody,
 } from "./platform-schema.ts";
-export type { PlatformAccess } from "./platform.ts";
+export { announcedAt, erasedAt, type PlatformAccess } from "./platform.ts";
 export {
   checkReadiness,
   health,
@@ -46,12 +44,12 @@ export {
   readinessExample,
   readinessChecks,
 } from "./platforms/check-readiness.ts";
-export { createPlatform, listPlatforms, updatePlatform } from "./platforms/operate-platforms.ts";
+export { createPlatform, listPlatforms } from "./platforms/operate-platforms.ts";
 export { me, meExample } from "./platforms/me-schema.ts";
 export { getNotices, updateNotices } from "./platforms/notice-settings.ts";
 export { readAccount, getMe } from "./platforms/platform-account.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
-export type { Profile } from "./profiles/profile.ts";
+export type { Profile, ProfileView } from "./profiles/profile.ts";
 export { getProfile, listProfiles } from "./profiles/read-profiles.ts";
 export { createProfile, updateProfile } from "./profiles/write-profiles.ts";
 export { resealSecondFactors } from "./staff/check-second-factor.ts";
@@ -67,7 +65,7 @@ export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
 export { verifySession } from "./staff/verify-session.ts";
-export { createErasureStore, createTenantStores } from "./stores.ts";
+export { createTenantStores } from "./stores.ts";
 export {
   isPlatformDamaged,
   listPlatformIds,
@@ -75,5 +73,6 @@ export {
   purgeKeyPointers,
   purgeLinks,
 } from "./upkeep.ts";
-export type { ErasureDeps } from "../erasure/deps.ts";
 export type { Readiness } from "./platforms/readiness.ts";
+export type { PlatformSummary } from "./platforms/platform-account.ts";
+export type { ClosePlatform, UpdatePlatform } from "./platform-schema.ts";
