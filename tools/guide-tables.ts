@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
 import { languageWords } from "../src/shared/connections/hosted-page/language.ts";
-import { ERROR_CODES } from "../src/shared/runtime/errors.ts";
-import { ERROR_REFERENCE } from "../src/shared/http/reference/error-reference.ts";
-import { ERROR_STATUS } from "../src/shared/http/error-status.ts";
+import { ERROR_CATALOG, ERROR_CODES } from "../src/shared/runtime/error-catalog.ts";
+import { detailsOfError } from "../src/shared/http/reference/error-details.ts";
 import { describeRules } from "./describe-rules.ts";
 import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../src/shared/networks/lookup.ts";
@@ -11,7 +10,7 @@ import { NETWORK_NAMES } from "../src/shared/networks/names.ts";
 import type { FileTarget, MediaTargets } from "../src/shared/networks/contract/media.ts";
 import type { Network } from "../src/shared/networks/contract/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
-import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
+import { DELIVERY_ADVICE } from "./delivery-advice.ts";
 import { type Keys, TRAITS } from "../src/shared/networks/mastodon/servers.ts";
 import { PUBLIC_ANSWERS } from "../sandbox/public-answers.ts";
 import { markdownTable } from "./markdown-table.ts";
@@ -26,9 +25,8 @@ function detailsOf(schema: z.ZodType): string {
 
 export function apiErrors(): string {
   const rows = ERROR_CODES.map((name) => {
-    const { when, details } = ERROR_REFERENCE[name];
-    const { advice, again } = ERROR_ADVICE[name];
-    return [code(name), String(ERROR_STATUS[name]), when, advice, again, detailsOf(details())];
+    const { status, when, advice, again } = ERROR_CATALOG[name];
+    return [code(name), String(status), when, advice, again, detailsOf(detailsOfError(name))];
   });
   const head = ["Code", "Status", "Cause", "What to do", "The same request again?", "`details`"];
   return markdownTable(head, rows);

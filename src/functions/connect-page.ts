@@ -12,7 +12,7 @@ import {
   showPage,
 } from "../shared/connections/connections.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
-import { ERROR_STATUS } from "../shared/http/error-status.ts";
+import { ERROR_CATALOG } from "../shared/runtime/error-catalog.ts";
 import type { RefusedCall } from "../shared/http/route.ts";
 import { Reply } from "../shared/http/reply.ts";
 import type { Services } from "../shared/compose.ts";
@@ -38,7 +38,7 @@ async function asPage(
 /** Answers with a page for a request that was refused before a step ran, such as a form that is too long. */
 async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Reply> {
   const { services, headers, requestId, ip } = call;
-  const status = ERROR_STATUS[refusal.code];
+  const status = ERROR_CATALOG[refusal.code].status;
   const isLater = status >= 500 || refusal.code === "rate_limited";
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
     isLater

@@ -1,6 +1,6 @@
 import type { RequestScope } from "../shared/callers/scope.ts";
 import type { Services } from "../shared/compose.ts";
-import { ERROR_STATUS } from "../shared/http/error-status.ts";
+import { ERROR_CATALOG } from "../shared/runtime/error-catalog.ts";
 import { Reply } from "../shared/http/reply.ts";
 import type { RefusedCall } from "../shared/http/route.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
@@ -45,7 +45,7 @@ export const linkPage = {
     new Reply(
       refuseLink(services.tenants.config, headers, {
         code: error.code,
-        status: ERROR_STATUS[error.code],
+        status: ERROR_CATALOG[error.code].status,
         retryAfterSeconds: error.retryAfterSeconds,
       }),
     ),

@@ -11,7 +11,7 @@ import { storedRows } from "../tenants/tenants.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "../callers/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
-import { ERROR_STATUS } from "./error-status.ts";
+import { ERROR_CATALOG } from "../runtime/error-catalog.ts";
 import { headerText } from "./headers.ts";
 import type { Incoming } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
@@ -81,7 +81,7 @@ function knownError(error: unknown): AppError {
 /** Returns the error as an answer tells it, and logs it if the answer's status says that the service failed. */
 function asAppError(error: unknown, log: Log, status?: number): AppError {
   const known = knownError(error);
-  const isFailure = (status ?? ERROR_STATUS[known.code]) >= 500;
+  const isFailure = (status ?? ERROR_CATALOG[known.code].status) >= 500;
   if (isFailure && !known.isOverload) log.error("request failed", { error });
   return known;
 }
@@ -95,7 +95,7 @@ function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
 }
 
 function toError(known: AppError, requestId: string, services: HttpDeps): Outgoing {
-  const status = ERROR_STATUS[known.code];
+  const status = ERROR_CATALOG[known.code].status;
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", "Bearer");
   if (known.code === "method_not_allowed" && Array.isArray(known.details["allow"]))

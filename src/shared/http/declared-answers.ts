@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { ERROR_CODES, type ErrorCode } from "../runtime/errors.ts";
+import { ERROR_CATALOG, ERROR_CODES, type ErrorCode } from "../runtime/error-catalog.ts";
 import { shape } from "../runtime/shape.ts";
 import { withProfileInPath, type AccessContract } from "./access/access-contract.ts";
-import { ERROR_REFERENCE } from "./reference/error-reference.ts";
-import { ERROR_STATUS } from "./error-status.ts";
+import { detailsOfError } from "./reference/error-details.ts";
 import type { AnswerHeader } from "./headers.ts";
 import type { Route } from "./route.ts";
 import { refusesRepeats } from "./sent-once.ts";
@@ -96,11 +95,11 @@ function errorName(code: ErrorCode): string {
 
 const errorBodies = shape(() => {
   const make = (code: ErrorCode) => {
-    const { when, details } = ERROR_REFERENCE[code];
+    const { when } = ERROR_CATALOG[code];
     const error = z.strictObject({
       code: z.literal(code),
       message: z.string(),
-      details: details(),
+      details: detailsOfError(code),
       requestId: requestId(),
       docUrl: docAddress(),
     });
@@ -173,13 +172,13 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
   const described = spec.answers ?? { [spec.status]: SUCCESS[spec.status] ?? "" };
   const statuses = new Set([
     ...Object.keys(described).map(Number),
-    ...codes.map((code) => ERROR_STATUS[code]),
+    ...codes.map((code) => ERROR_CATALOG[code].status),
   ]);
   return [...statuses]
     .sort((left, right) => left - right)
     .map((status) => {
-      const own = codes.filter((code) => ERROR_STATUS[code] === status);
-      const meanings = own.map((code) => `\`${code}\`: ${ERROR_REFERENCE[code].when}`);
+      const own = codes.filter((code) => ERROR_CATALOG[code].status === status);
+      const meanings = own.map((code) => `\`${code}\`: ${ERROR_CATALOG[code].when}`);
       const page = described[status];
       return {
         status,

@@ -6,7 +6,7 @@ import { type Admission, rateLimited } from "../limits/limits.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { HttpDeps } from "./deps.ts";
 import { addressGroup, addressSite, SITE_FACTOR } from "../callers/caller-address.ts";
-import { ERROR_STATUS } from "./error-status.ts";
+import { ERROR_CATALOG } from "../runtime/error-catalog.ts";
 
 const SESSION_PER_MINUTE = 600;
 const OPERATOR_PER_MINUTE = 120;
@@ -118,7 +118,7 @@ export class RequestLimits {
   /** Records a refusal. A wrong credential counts against the address; a missing one doesn't. */
   noteRefusal(error: unknown): void {
     if (this.#presented === undefined || !(error instanceof AppError)) return;
-    if (ERROR_STATUS[error.code] !== 401) return;
+    if (ERROR_CATALOG[error.code].status !== 401) return;
     this.#services.tenants.limits.badCredentials.noteWrong(this.#ip, this.#presented, this.#now());
   }
 

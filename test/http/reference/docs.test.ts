@@ -11,7 +11,7 @@ import { anyone } from "../../../src/shared/http/access/access.ts";
 import { encodingFor } from "../../../src/shared/http/reference/serve-reference.ts";
 import { LEG_ERRORS, WARNING_CODES } from "../../../src/shared/networks/contract/errors.ts";
 import { docUrl } from "../../../src/shared/runtime/doc-url.ts";
-import { ERROR_CODES } from "../../../src/shared/runtime/errors.ts";
+import { ERROR_CODES } from "../../../src/shared/runtime/error-catalog.ts";
 import { casesOf } from "../../setup/long-check.ts";
 import { startRelay } from "../../setup/relay.ts";
 import { serveRelay } from "../../setup/relay-server.ts";

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { chapters, routes } from "../../../src/functions/routes.ts";
-import { ERROR_CODES } from "../../../src/shared/runtime/errors.ts";
+import { ERROR_CODES } from "../../../src/shared/runtime/error-catalog.ts";
 import { errorsOfRoute } from "../../../src/shared/http/declared-answers.ts";
 import { openApi } from "../../../src/shared/http/reference/openapi.ts";
 import type {

@@ -4,7 +4,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { ownerRequired } from "../../callers/session-rules.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { storedRows } from "../../tenants/tenants.ts";
-import { ERROR_STATUS } from "../error-status.ts";
+import { ERROR_CATALOG } from "../../runtime/error-catalog.ts";
 import type { Route } from "../route.ts";
 import type { AccessRequest } from "./access.ts";
 
@@ -83,5 +83,5 @@ function demoted({ spec: { errors = [] } }: Route): AppError {
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && ERROR_STATUS[error.code] < 500;
+  return error instanceof AppError && ERROR_CATALOG[error.code].status < 500;
 }

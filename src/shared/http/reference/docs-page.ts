@@ -6,8 +6,7 @@ import { operationSection } from "./docs-operation.ts";
 import { DocumentReader, bodyFields, phrase, prose, typeMarkup } from "./docs-schema.ts";
 import { LEG_ERRORS, WARNING_CODES, WARNING_MEANINGS } from "../../networks/contract/errors.ts";
 import { DOC_ANCHORS } from "../../runtime/doc-url.ts";
-import { ERROR_CODES } from "../../runtime/errors.ts";
-import { ERROR_STATUS } from "../error-status.ts";
+import { ERROR_CATALOG, ERROR_CODES } from "../../runtime/error-catalog.ts";
 import type { JsonSchema, OpenApi } from "./openapi-types.ts";
 
 const slug = (title: string) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
@@ -109,7 +108,7 @@ function errors(reader: DocumentReader): Markup {
     const details = schema.properties?.["error"]?.properties?.["details"];
     const hasDetails = Object.keys(details?.properties ?? {}).length > 0;
     return html`<div id="${DOC_ANCHORS.request(code)}">
-      <span class="status">${ERROR_STATUS[code]}</span> <code class="name">${code}</code>
+      <span class="status">${ERROR_CATALOG[code].status}</span> <code class="name">${code}</code>
       <p>${phrase(schema.description ?? "")}</p>
       ${
         hasDetails &&

@@ -1,7 +1,7 @@
 import { event } from "../../webhooks/answer-schema.ts";
 import { eventExample } from "../../webhooks/examples.ts";
 import type { CredentialKind } from "../access/access-contract.ts";
-import { ERROR_CODES } from "../../runtime/errors.ts";
+import { ERROR_CODES } from "../../runtime/error-catalog.ts";
 import { accessContractOf, anyError, errorBody } from "../declared-answers.ts";
 import { ANSWER_HEADERS } from "../headers.ts";
 import type { Chapter, Route } from "../route.ts";
