@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const READ = ["*.ts", "*.md", "*.bicep", "infra/alerts.json"];
+const READ = ["*.ts", "*.md", "*.bicep", "src/*/en.json", "infra/alerts.json"];
 /** Exempts a line: a quotation, or a name that others chose. */
 const QUOTED = "words: quoted";
 

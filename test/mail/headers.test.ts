@@ -1,7 +1,7 @@
 import { simpleParser } from "mailparser";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { MailKind } from "../../src/shared/mail/mail.ts";
-import { en } from "../../src/shared/mail/words/en.ts";
+import en from "../../src/shared/mail/words/en.json" with { type: "json" };
 import { LOCALES, type Locale } from "../../src/shared/runtime/locale.ts";
 import { startCuttingMailServer } from "../setup/cutting-mail-server.ts";
 import { PASSWORD } from "../setup/factories.ts";

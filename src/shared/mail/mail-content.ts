@@ -1,5 +1,5 @@
 import type { Locale } from "../runtime/locale.ts";
-import type { MailWords } from "./words/en.ts";
+import type { MailWords } from "./mail-words.ts";
 
 export type MailKind = keyof MailWords["mails"];
 

@@ -5,11 +5,12 @@ import type { StoredMail } from "./mail-store.ts";
 import type { MailContent, MailValues } from "./mail-content.ts";
 import { oneLine, quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
-import { de } from "./words/de.ts";
-import { en, type MailText, type MailWords } from "./words/en.ts";
-import { es } from "./words/es.ts";
-import { fr } from "./words/fr.ts";
-import { pt } from "./words/pt.ts";
+import de from "./words/de.json" with { type: "json" };
+import type { MailText, MailWords } from "./mail-words.ts";
+import en from "./words/en.json" with { type: "json" };
+import es from "./words/es.json" with { type: "json" };
+import fr from "./words/fr.json" with { type: "json" };
+import pt from "./words/pt.json" with { type: "json" };
 
 const WORDS: Readonly<Record<Locale, MailWords>> = { en, de, fr, es, pt };
 

@@ -5,7 +5,7 @@ import { html, type Markup } from "./markup.ts";
 import { renderCapability, type Capability } from "./layout.ts";
 import { languageWords, type Language } from "./language.ts";
 import type { LinkProblem } from "./link-problem.ts";
-import type { FieldWords } from "./languages/en.ts";
+import type { FieldWords } from "./words.ts";
 import type { AwayTo } from "./browser.ts";
 import { WARNING } from "./marks.ts";
 

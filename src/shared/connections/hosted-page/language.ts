@@ -1,10 +1,11 @@
 import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "./markup.ts";
-import { de } from "./languages/de.ts";
-import { en, type Words } from "./languages/en.ts";
-import { es } from "./languages/es.ts";
-import { fr } from "./languages/fr.ts";
-import { pt } from "./languages/pt.ts";
+import type { Words } from "./words.ts";
+import de from "./languages/de.json" with { type: "json" };
+import en from "./languages/en.json" with { type: "json" };
+import es from "./languages/es.json" with { type: "json" };
+import fr from "./languages/fr.json" with { type: "json" };
+import pt from "./languages/pt.json" with { type: "json" };
 
 export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<Language, Words>;
 export type Language = Locale;

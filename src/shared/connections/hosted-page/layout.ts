@@ -4,7 +4,7 @@ import type { Branding } from "../schema.ts";
 import { fill, fillText, languageWords, type Language } from "./language.ts";
 import { CHECK } from "./marks.ts";
 import { ACCENT, stylesheet, textOn } from "./stylesheet.ts";
-import type { Words } from "./languages/en.ts";
+import type { Words } from "./words.ts";
 
 export interface Layout {
   readonly language: Language;

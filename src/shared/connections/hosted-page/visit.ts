@@ -23,7 +23,7 @@ import type { Branding } from "../schema.ts";
 import { fill, languageWords, type Language } from "./language.ts";
 import { backLabel, layout, renderSteps } from "./layout.ts";
 import { CHECK, networkMark } from "./marks.ts";
-import type { Words } from "./languages/en.ts";
+import type { Words } from "./words.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 

@@ -30,11 +30,12 @@ import { findPastUse, type OneTimeLinkForm } from "../links/used-link.ts";
 import { deviceCookie } from "../staff/device-cookie.ts";
 import { issueDevice, type User } from "../staff/user.ts";
 import { verifyEmail } from "../staff/verify-email.ts";
-import { de } from "./words/de.ts";
-import { en, type PageWords } from "./words/en.ts";
-import { es } from "./words/es.ts";
-import { fr } from "./words/fr.ts";
-import { pt } from "./words/pt.ts";
+import de from "./words/de.json" with { type: "json" };
+import type { PageWords } from "./page-words.ts";
+import en from "./words/en.json" with { type: "json" };
+import es from "./words/es.json" with { type: "json" };
+import fr from "./words/fr.json" with { type: "json" };
+import pt from "./words/pt.json" with { type: "json" };
 
 export const PAGE_WORDS: Readonly<Record<Locale, PageWords>> = { en, de, fr, es, pt };
 

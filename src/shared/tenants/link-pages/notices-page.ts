@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followOffLink, switchOffByLink } from "../platforms/notice-settings.ts";
 import { answerWith, donePage, PAGE_WORDS, problemPage, type RenderedPage } from "./link-page.ts";
-import type { PageWords } from "./words/en.ts";
+import type { PageWords } from "./page-words.ts";
 
 /** A browser's or a mail program's request with the link that switches a notice off. */
 interface OffVisit {
