@@ -101,7 +101,7 @@ describe("a process that a file has taken over", () => {
 
   test("leaves nothing of an answer for the next job", async () => {
     const { ReadingProcess } = await import("../../src/shared/media/reading-process.ts");
-    const facts = `{ kind: "facts", width: 1, height: 1, durationSeconds: null, image: null }`;
+    const facts = `{ kind: "facts", width: 1, height: 1, durationSeconds: null, film: null, image: null }`;
     spawned.script = `${begun} const f = ${facts}; frame(f); frame(f); setInterval(() => 0, 1000);`;
     const child = new ReadingProcess();
     expect(await child.run(job, [], limits)).toMatchObject({ kind: "answered" });
