@@ -126,7 +126,7 @@ export default {
       to: {
         path: "^src/shared/",
         pathNot:
-          "^src/shared/(networks/($1/|contract/|graph/|[^/]+\\.ts$)|runtime/(errors|setting|shape|http-call|promises)\\.ts$)",
+          "^src/shared/(networks/($1/|contract/|graph/|[^/]+\\.ts$)|runtime/(errors|setting|shape|http-call|json-depth|promises)\\.ts$)",
       },
     },
     {
