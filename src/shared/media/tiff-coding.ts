@@ -192,7 +192,7 @@ const DAYLIGHT_WHITE = [0.950_47, 1, 1.088_83] as const;
 /** Light is looked up in this many steps of its square root. */
 const STEPS = 4_096;
 
-/** CIE 15:2004, 8.2.1: from lightness and two opposing colours. */
+/** Converts lightness and two opposing colours (CIE 15:2004, 8.2.1). */
 function fromLab({
   bits,
   isSigned,
@@ -226,7 +226,7 @@ function fromLab({
   };
 }
 
-/** TIFF 6.0, section 21: from luma and two differences of colours. */
+/** Converts luma and two differences of colours (TIFF 6.0, section 21). */
 function fromLuma({
   bits,
   coefficients: [red, green, blue],
