@@ -153,7 +153,8 @@ describe("the local host", () => {
     const folder = join(host.folder, ".local", "timers");
     const files = await until(async () => {
       const [account = ""] = await readdir(folder).catch(() => []);
-      return account === "" ? undefined : readdir(join(folder, account));
+      const names = account === "" ? [] : await readdir(join(folder, account));
+      return names.length === 0 ? undefined : names;
     });
     expect(files).toEqual(["tick.lock"]);
   });
