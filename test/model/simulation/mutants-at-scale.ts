@@ -60,7 +60,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D3a: a purge takes the first page of a kind for all of it",
     era: 23,
-    firstSeed: 67,
+    firstSeed: 72,
     install: () =>
       withWalk("purge-", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -251,7 +251,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 18,
+    firstSeed: 21,
     ...folded("transact", async (transact, platformId, [mark, ...totals]) => {
       const added = await transact(platformId, totals);
       return added.kind === "applied" && mark !== undefined
@@ -391,7 +391,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 328,
+    firstSeed: 454,
     services({
       webhooks: {
         stores: { pending },

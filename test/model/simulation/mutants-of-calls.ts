@@ -54,6 +54,7 @@ const andComment =
 export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "R1: a removal that ends a leg",
+    firstSeed: 2,
     era: 61,
     followsUp: true,
     services: (services) => committing(services, writingLegsOf("end|remove|", failedLeg)),
