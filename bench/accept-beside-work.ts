@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { buildApp } from "../tools/build.ts";
 import { throughBareHttp } from "./bare-http.ts";
 import { openClients, rowsOfPost, type StoreBare } from "./bare-storage.ts";
+import { openTenants } from "./cell.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { HostProcess } from "./host-process.ts";
 import { startInstantNetwork } from "./instant-network.ts";
@@ -17,6 +18,7 @@ import {
 } from "./relay.ts";
 import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
+import { acceptPost } from "./whole-relay.ts";
 
 const TENANTS = 50;
 const CONCURRENCY = 64;
@@ -36,22 +38,6 @@ interface Round {
   readonly cpuMsPerPost: number;
 }
 
-async function openTenants(services: ReturnType<typeof startRelay>): Promise<Tenant[]> {
-  const tenants: Tenant[] = [];
-  while (tenants.length < TENANTS) tenants.push(await openTenant(services));
-  return tenants;
-}
-
-/** Accepts as clients do: a 503 says that the same request may be made again. */
-async function accept(host: HostProcess, tenant: Tenant | undefined): Promise<void> {
-  if (tenant === undefined) throw new Error("there is no tenant to post for");
-  const ask = acceptAsk(tenant, POST);
-  let answer = await host.send(ask);
-  while (answer.status === 503) answer = await host.send(ask);
-  if (answer.status !== 202)
-    throw new Error(`a post was answered with ${answer.status}: ${answer.text}`);
-}
-
 async function runRounds(host: HostProcess, tenants: readonly Tenant[], store: StoreBare) {
   let stored = 0;
   const bare = (seconds: number) =>
@@ -64,7 +50,11 @@ async function runRounds(host: HostProcess, tenants: readonly Tenant[], store: S
     measureFor({
       seconds,
       concurrency: CONCURRENCY,
-      call: (index) => accept(host, tenants[index % TENANTS]),
+      async call(index) {
+        const tenant = tenants[index % TENANTS];
+        if (tenant === undefined) throw new Error("there is no tenant to post for");
+        await acceptPost(() => host, tenant);
+      },
     });
   await bare(WARM_UP_SECONDS);
   await product(WARM_UP_SECONDS);
@@ -84,7 +74,7 @@ async function measureBeside(storage: BenchStorage, bareStorage: BenchStorage): 
   const prefix = `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
   const network = await startInstantNetwork(NETWORK_MS);
   const services = startRelay(storage, prefix, network.settings);
-  const tenants = await openTenants(services);
+  const tenants = await openTenants(services, TENANTS);
   const own = openClients(storage, { table: `${prefix}core`, queue: `${prefix}publishing` });
   const first = await openTenant(services);
   const acceptOne = async () => void (await succeed(services, acceptAsk(first, POST)));

@@ -50,7 +50,7 @@ interface Round {
   readonly http: Measured;
 }
 
-async function openTenants(services: Services, count: number): Promise<Tenant[]> {
+export async function openTenants(services: Services, count: number): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
   while (tenants.length < count) {
     const more = Math.min(TENANTS_OPENED_AT_ONCE, count - tenants.length);

@@ -46,6 +46,21 @@ export async function openLinked(
   return tenants;
 }
 
+/** Accepts a post of one leg, and returns its text. After a 503 the same request is made again, as clients do. */
+export async function acceptPost(
+  next: () => HostProcess,
+  tenant: Tenant,
+  body: object = {},
+): Promise<string> {
+  const ask = acceptAsk(tenant, { platforms: ["mastodon"], ...body });
+  let { status, text } = await next().send(ask);
+  while (status === 503) ({ status, text } = await next().send(ask));
+  // 201: it starts later.
+  if (status !== 202 && status !== 201)
+    throw new Error(`a post was answered with ${status}: ${text}`);
+  return (JSON.parse(text) as { data: { text: string } }).data.text;
+}
+
 /** Starts so many processes. `nodeOptions`: as an operator sets them in `NODE_OPTIONS`. */
 export async function startWholeRelay(
   nodeOptions = "",
@@ -89,14 +104,7 @@ export async function startWholeRelay(
       const all = [tenants].flat();
       const tenant = all[(posts + 1) % all.length];
       if (tenant === undefined) throw new Error("there is no tenant to post for");
-      const ask = acceptAsk(tenant, { platforms: ["mastodon"], ...body });
-      let { status, text } = await next().send(ask);
-      // As clients do.
-      while (status === 503) ({ status, text } = await next().send(ask));
-      // 201: it starts later.
-      if (status !== 202 && status !== 201)
-        throw new Error(`a post was answered with ${status}: ${text}`);
-      return (JSON.parse(text) as { data: { text: string } }).data.text;
+      return await acceptPost(next, tenant, body);
     },
     residentBytes: () => next().residentBytes(),
     stop,

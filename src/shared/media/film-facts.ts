@@ -1,5 +1,6 @@
 import type { FilmFacts } from "../networks/contract/media.ts";
 import { type Box, BoxedFile, type ReadBoxed } from "./boxes.ts";
+import { clockOf } from "./film-length.ts";
 
 /** Sample entries of encrypted tracks (ISO/IEC 23001-7, 14496-12 8.12), and of those that Apple sold. */
 const ENCRYPTED: ReadonlySet<string> = new Set(["encv", "enca", "enct", "encs", "drmi", "drms"]);
@@ -9,12 +10,13 @@ const VIDEO_HEAD_BYTES = 78;
 /** Cuts below this come from encoders, which begin sound and pictures with a few samples that aren't shown. */
 const CUT_SECONDS = 0.5;
 
-interface VideoTrack {
-  readonly samples: number;
-  readonly seconds: number;
+interface TimedTrack {
   readonly trak: Box;
-  readonly id: number;
+  /** Units of its clock in a second; 0 when it doesn't say. */
   readonly scale: number;
+  readonly samples: number;
+  /** Length of its samples; 0 when its clock isn't known. */
+  readonly seconds: number;
 }
 
 /**
@@ -25,14 +27,16 @@ export function filmFacts(size: number, read: ReadBoxed): FilmFacts | null {
   const film = new BoxedFile(size, read);
   const moov = film.find({ start: 0, end: size }, "moov");
   if (moov === undefined) return null;
-  const tracks = [...film.boxes(moov.start, moov.end)].filter(({ type }) => type === "trak");
-  const isEncrypted = tracks.some((trak) =>
+  const tracks = [...film.boxes(moov.start, moov.end)]
+    .filter(({ type }) => type === "trak")
+    .map((trak) => trackOf(film, trak));
+  const isEncrypted = tracks.some(({ trak }) =>
     sampleEntriesOf(film, trak).some(({ type }) => ENCRYPTED.has(type)),
   );
   const [video] = tracks
-    .flatMap((trak) => videoTrack(film, trak) ?? [])
+    .filter(({ trak }) => isVideo(film, trak))
     .toSorted((one, other) => other.samples - one.samples);
-  const isCut = tracks.some((trak) => isCutTrack(film, moov, trak));
+  const isCut = tracks.some((track) => isCutTrack(film, moov, track));
   const coding = video === undefined ? NOT_KNOWN : codingOf(film, video.trak);
   return { isEncrypted, isCut, ...ratesOf(film, moov, video), ...coding };
 }
@@ -51,28 +55,28 @@ function sampleEntriesOf(film: BoxedFile, trak: Box): readonly Box[] {
   return table === undefined ? [] : [...film.boxes(table.start + TABLE_HEAD_BYTES, table.end)];
 }
 
-function videoTrack(film: BoxedFile, trak: Box): VideoTrack | undefined {
-  if (contentAt(film, trak, "mdia", "hdlr").toString("latin1", 8, 12) !== "vide") return undefined;
-  const [header, clock] = [contentAt(film, trak, "tkhd"), contentAt(film, trak, "mdia", "mdhd")];
+const isVideo = (film: BoxedFile, trak: Box) =>
+  contentAt(film, trak, "mdia", "hdlr").toString("latin1", 8, 12) === "vide";
+
+function trackOf(film: BoxedFile, trak: Box): TimedTrack {
+  const { scale } = clockOf(contentAt(film, trak, "mdia", "mdhd"));
   const times = contentAt(film, trak, "mdia", "minf", "stbl", "stts");
-  const scale = wordAt(clock, clock[0] === 1 ? 20 : 12);
   let [samples, length] = [0, 0];
   for (let at = 8; at + 8 <= times.length; at += 8) {
     samples += times.readUInt32BE(at);
     length += times.readUInt32BE(at) * times.readUInt32BE(at + 4);
   }
-  const id = wordAt(header, header[0] === 1 ? 20 : 12);
-  return { trak, id, scale, samples, seconds: scale === 0 ? 0 : length / scale };
+  return { trak, scale, samples, seconds: scale === 0 ? 0 : length / scale };
 }
 
 /** Returns pictures and bits a second. A film in fragments states neither, except for a usual length of its pictures. */
 function ratesOf(
   film: BoxedFile,
   moov: Box,
-  video: VideoTrack | undefined,
+  video: TimedTrack | undefined,
 ): Pick<FilmFacts, "frameRate" | "bitRate"> {
   if (video === undefined) return { frameRate: null, bitRate: null };
-  const { trak, id, scale, samples, seconds } = video;
+  const { trak, scale, samples, seconds } = video;
   if (samples > 1 && seconds > 0) {
     const sizes = contentAt(film, trak, "mdia", "minf", "stbl", "stsz");
     const [each, count] = [wordAt(sizes, 4), wordAt(sizes, 8)];
@@ -81,6 +85,8 @@ function ratesOf(
       for (let at = 12; at + 4 <= sizes.length; at += 4) bytes += sizes.readUInt32BE(at);
     return { frameRate: samples / seconds, bitRate: bytes === 0 ? null : (bytes * 8) / seconds };
   }
+  const header = contentAt(film, trak, "tkhd");
+  const id = wordAt(header, header[0] === 1 ? 20 : 12);
   const extended = film.find(moov, "mvex");
   const usual = extended === undefined ? [] : [...film.boxes(extended.start, extended.end)];
   for (const box of usual) {
@@ -129,16 +135,14 @@ function h264Coding(avc: Buffer): Pick<FilmFacts, "chroma" | "h264Bits"> {
 }
 
 /** Reports whether a track's edit list (14496-12, 8.6.6) leaves out more of it than encoders do, or shows it in parts. */
-function isCutTrack(film: BoxedFile, moov: Box, trak: Box): boolean {
+function isCutTrack(
+  film: BoxedFile,
+  moov: Box,
+  { trak, scale, seconds: whole }: TimedTrack,
+): boolean {
   const list = contentAt(film, trak, "edts", "elst");
-  const [clock, header] = [contentAt(film, trak, "mdia", "mdhd"), contentAt(film, moov, "mvhd")];
-  const scale = wordAt(clock, clock[0] === 1 ? 20 : 12);
-  const movieScale = wordAt(header, header[0] === 1 ? 20 : 12);
+  const { scale: movieScale } = clockOf(contentAt(film, moov, "mvhd"));
   if (list.length < 8 || scale === 0 || movieScale === 0) return false;
-  const times = contentAt(film, trak, "mdia", "minf", "stbl", "stts");
-  let whole = 0;
-  for (let at = 8; at + 8 <= times.length; at += 8)
-    whole += (times.readUInt32BE(at) * times.readUInt32BE(at + 4)) / scale;
   const isLong = list[0] === 1;
   const entryBytes = isLong ? 20 : 12;
   let [shown, parts, first] = [0, 0, 0];

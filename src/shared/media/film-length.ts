@@ -16,7 +16,10 @@ function numberAt(box: Buffer, at: number): number | undefined {
 }
 
 /** Returns the time scale and the stated length of a `mvhd` or `mdhd` box. */
-function clockOf(box: Buffer): { readonly scale: number; readonly length: number | undefined } {
+export function clockOf(box: Buffer): {
+  readonly scale: number;
+  readonly length: number | undefined;
+} {
   const at = box[0] === 1 ? 20 : 12;
   return {
     scale: at + 4 <= box.length ? box.readUInt32BE(at) : 0,
