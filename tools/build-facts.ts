@@ -1,6 +1,6 @@
 import { routeKeys, queues } from "../src/functions/manifest.ts";
 import { chapters } from "../src/functions/routes.ts";
-import { renderReference } from "../src/shared/http/reference/rendered.ts";
+import { renderReference } from "./reference/render-reference.ts";
 import type { ReferenceTexts } from "../src/shared/http/reference/reference-texts.ts";
 import { SETTINGS_BY_NETWORK } from "../src/shared/networks/names.ts";
 

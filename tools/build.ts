@@ -22,6 +22,8 @@ const FACTS_BYTES_MAX = 16_000_000;
 const FOLDER = "dist";
 /** Where what is loaded when it is first needed lies, under names made of its content. */
 const PARTS = "parts";
+/** The documents at `/docs` and the like, as `http/reference/serve-reference.ts` reads them. */
+export const REFERENCE = join(FOLDER, "reference.json");
 
 /** Loaded when first needed, from the installed packages: native code or files of their own can't be bundled, and the rest is large. */
 export const INSTALLED = ["sharp", "mediabunny", "tinypool"];
@@ -85,9 +87,6 @@ export const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };
 export const NETWORK_NAMES = Object.keys(SETTINGS_BY_NETWORK);`;
 }
 
-const toRendered = ({ reference }: BuildFacts) =>
-  `const texts = ${JSON.stringify(reference)}; export const renderReference = () => texts;`;
-
 /** Modules that the build knows the outcome of, instead of all that it takes to get there. */
 const WORKED_OUT: readonly {
   readonly filter: RegExp;
@@ -95,20 +94,15 @@ const WORKED_OUT: readonly {
 }[] = [
   { filter: /[\\/]src[\\/]functions[\\/]manifest\.ts$/, make: toManifest },
   { filter: /[\\/]networks[\\/]names\.ts$/, make: toNames },
-  { filter: /[\\/]reference[\\/]rendered\.ts$/, make: toRendered },
 ];
 
-const workedOut: Plugin = {
+const workedOut = (facts: Promise<BuildFacts>): Plugin => ({
   name: "worked-out",
   setup(bundler) {
-    let facts: Promise<BuildFacts> | undefined;
     for (const { filter, make } of WORKED_OUT)
-      bundler.onLoad({ filter }, async () => {
-        facts ??= readFacts();
-        return { contents: make(await facts), loader: "js" };
-      });
+      bundler.onLoad({ filter }, async () => ({ contents: make(await facts), loader: "js" }));
   },
-};
+});
 
 /** `{ a, b as c, type D }` of an import or an export, without its types. */
 const namesOf = (list: string) =>
@@ -160,12 +154,13 @@ const throughFaces: Plugin = {
 
 /**
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names, and the parts that it loads when they
- * are first needed. `@azure/functions-core` stays outside: the Functions host provides it at run time. The banner gives
+ * are first needed, and renders the documents that describe the API. `@azure/functions-core` stays outside: the Functions host provides it at run time. The banner gives
  * the bundled CommonJS packages a `require`. A file is replaced at once, so that a host that starts meanwhile never
  * reads half of one. Answers what the bundle is made of.
  */
 export async function buildApp(): Promise<Metafile> {
-  const { outputFiles, metafile } = await build({
+  const facts = readFacts();
+  const bundled = build({
     write: false,
     metafile: true,
     entryPoints: ENTRIES,
@@ -173,7 +168,7 @@ export async function buildApp(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     chunkNames: `${PARTS}/[name]-[hash]`,
-    plugins: [smallSchemas, workedOut, throughFaces],
+    plugins: [smallSchemas, workedOut(facts), throughFaces],
     platform: "node",
     target: "node22",
     format: "esm",
@@ -188,11 +183,13 @@ export async function buildApp(): Promise<Metafile> {
     },
     logLevel: "warning",
   });
+  const [{ outputFiles, metafile }, { reference }] = await Promise.all([bundled, facts]);
   // The entries come last: what they load is there before they are.
   const ordered = outputFiles.toSorted(
     (left, right) => Number(isPart(right.path)) - Number(isPart(left.path)),
   );
-  for (const { path, contents } of ordered) {
+  const texts = { path: REFERENCE, contents: JSON.stringify(reference) };
+  for (const { path, contents } of [texts, ...ordered]) {
     const draft = `${path}.${process.pid}`;
     await mkdir(dirname(path), { recursive: true });
     await writeFile(draft, contents);

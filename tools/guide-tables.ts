@@ -2,7 +2,7 @@ import * as z from "zod";
 import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
 import { languageWords } from "../src/shared/connections/hosted-page/language.ts";
 import { ERROR_CATALOG, ERROR_CODES } from "../src/shared/runtime/error-catalog.ts";
-import { detailsOfError } from "../src/shared/http/reference/error-details.ts";
+import { detailsOfError } from "./reference/error-details.ts";
 import { describeRules } from "./describe-rules.ts";
 import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../src/shared/networks/lookup.ts";

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
-import { buildApp, INSTALLED } from "./build.ts";
+import { buildApp, INSTALLED, REFERENCE } from "./build.ts";
 
 /*
  * Keeps the bundle of the present sources in `test/process/releases`, for the test that runs it next to later builds:
@@ -10,7 +10,7 @@ import { buildApp, INSTALLED } from "./build.ts";
 /** Returns the app's own files, and the versions of the packages that it takes from `node_modules`. */
 async function release() {
   const { outputs } = await buildApp();
-  const paths = Object.keys(outputs).filter((path) => path.endsWith(".js"));
+  const paths = [...Object.keys(outputs).filter((path) => path.endsWith(".js")), REFERENCE];
   const texts = await Promise.all(paths.map((path) => readFile(path, "utf8")));
   const files = Object.fromEntries(paths.map((path, index) => [path, texts[index]]));
   const { dependencies } = JSON.parse(await readFile("package.json", "utf8")) as {

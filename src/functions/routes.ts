@@ -18,7 +18,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Meta",
     about: "The service itself.",
-    routes: metaRoutes(() => chapters),
+    routes: metaRoutes,
   },
   {
     name: "Signing in",

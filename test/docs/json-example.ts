@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { chapters } from "../../src/functions/routes.ts";
-import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { JsonSchema } from "../../src/shared/http/reference/openapi-types.ts";
+import { openApi } from "../../tools/reference/openapi.ts";
+import type { JsonSchema } from "../../tools/reference/openapi-types.ts";
 import type { Block } from "./blocks.ts";
 
 const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { parseInput } from "../../src/shared/http/parse-input.ts";
-import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { JsonSchema } from "../../src/shared/http/reference/openapi-types.ts";
+import { openApi } from "../../tools/reference/openapi.ts";
+import type { JsonSchema } from "../../tools/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { aKey, dataOf } from "../setup/factories.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chapters } from "../../src/functions/routes.ts";
-import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { Parameter } from "../../src/shared/http/reference/openapi-types.ts";
+import { openApi } from "../../tools/reference/openapi.ts";
+import type { Parameter } from "../../tools/reference/openapi-types.ts";
 import {
   GENERATORS,
   generateAndCompile,

@@ -3,7 +3,7 @@ import {
   declaredAnswers,
   errorBody,
   type DeclaredAnswer,
-} from "../../src/shared/http/declared-answers.ts";
+} from "../../tools/reference/declared-answers.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import type { Answer } from "./relay.ts";
 

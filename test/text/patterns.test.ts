@@ -8,16 +8,6 @@ const OUR_OWN_TEXT: Readonly<Record<string, string>> = {
   "runtime/ids.ts: new RegExp(`^${PREFIXES[":
     "A prefix of ours and 26 characters, from end to end.",
   "runtime/setting.ts: \\/+$": "A setting of the operator.",
-  ...Object.fromEntries(
-    [
-      'docs-markdown.ts: <div class="sample (?:js',
-      "docs-markdown.ts: [ \\t]+\\n",
-      "docs-markdown.ts: (<[^>]*>)",
-      "docs-markdown.ts: ^<(\\/?)(\\w+)([^>]*)>$",
-      "docs-page.ts: (<pre[^]*?<\\/pre>)",
-      "openapi.ts: new RegExp(`\\\\b${from}\\\\",
-    ].map((place) => [`http/reference/${place}`, "The reference, written when building."]),
-  ),
 };
 
 const covered = new Set(GROWTH_CASES.flatMap(({ covers = [] }) => covers));

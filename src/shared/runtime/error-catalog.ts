@@ -14,7 +14,7 @@ const CREDENTIAL = "with another credential";
 
 /**
  * Every error that the envelope can have. The type `ErrorCode`, the OpenAPI document, the reference at `/docs` and the
- * table of `docs/errors.md` come from here. `http/reference/error-details.ts` has the contents of `details`.
+ * table of `docs/errors.md` come from here. `tools/reference/error-details.ts` has the contents of `details`.
  */
 export const ERROR_CATALOG = {
   invalid_json: {

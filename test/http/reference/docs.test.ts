@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../../src/functions/routes.ts";
-import { errorsOfRoute } from "../../../src/shared/http/declared-answers.ts";
-import { renderReference } from "../../../src/shared/http/reference/rendered.ts";
+import { errorsOfRoute } from "../../../tools/reference/declared-answers.ts";
+import { renderReference } from "../../../tools/reference/render-reference.ts";
 import { anyone } from "../../../src/shared/http/access/access.ts";
 import { encodingFor } from "../../../src/shared/http/reference/serve-reference.ts";
 import { LEG_ERRORS, WARNING_CODES } from "../../../src/shared/networks/contract/errors.ts";
@@ -18,7 +18,7 @@ import { serveRelay } from "../../setup/relay-server.ts";
 import { forFile } from "../../setup/for-file.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-const rendered = renderReference(chapters);
+const rendered = renderReference(chapters).documents;
 const { docs: text } = rendered;
 /** The samples of a language, as a reader would paste them. */
 function codeOf(language: string): string[] {

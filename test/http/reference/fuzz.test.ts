@@ -1,11 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../../src/functions/routes.ts";
-import { openApi } from "../../../src/shared/http/reference/openapi.ts";
-import type {
-  OpenApiOperation,
-  Parameter,
-} from "../../../src/shared/http/reference/openapi-types.ts";
+import { openApi } from "../../../tools/reference/openapi.ts";
+import type { OpenApiOperation, Parameter } from "../../../tools/reference/openapi-types.ts";
 import type { Route } from "../../../src/shared/http/route.ts";
 import { HttpFailure } from "../../../src/shared/runtime/http-call.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../../setup/factories.ts";

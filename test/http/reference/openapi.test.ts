@@ -6,13 +6,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { chapters, routes } from "../../../src/functions/routes.ts";
 import { ERROR_CODES } from "../../../src/shared/runtime/error-catalog.ts";
-import { errorsOfRoute } from "../../../src/shared/http/declared-answers.ts";
-import { openApi } from "../../../src/shared/http/reference/openapi.ts";
+import { errorsOfRoute } from "../../../tools/reference/declared-answers.ts";
+import { openApi } from "../../../tools/reference/openapi.ts";
 import type {
   JsonSchema,
   OpenApiOperation,
   Parameter,
-} from "../../../src/shared/http/reference/openapi-types.ts";
+} from "../../../tools/reference/openapi-types.ts";
 import type { Route } from "../../../src/shared/http/route.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { startRelay } from "../../setup/relay.ts";

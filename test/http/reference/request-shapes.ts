@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { JsonSchema, OpenApi } from "../../../src/shared/http/reference/openapi-types.ts";
+import type { JsonSchema, OpenApi } from "../../../tools/reference/openapi-types.ts";
 
 /** Stands in generated values for an id that only the running world knows. */
 export const placeholder = (name: string) => `{{${name}}}`;

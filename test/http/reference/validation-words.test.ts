@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../../src/functions/routes.ts";
 import { parseInput } from "../../../src/shared/http/parse-input.ts";
-import { openApi } from "../../../src/shared/http/reference/openapi.ts";
+import { openApi } from "../../../tools/reference/openapi.ts";
 import type { Route } from "../../../src/shared/http/route.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";

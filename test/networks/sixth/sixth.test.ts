@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { chapters } from "../../../src/functions/routes.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
-import { openApi } from "../../../src/shared/http/reference/openapi.ts";
+import { openApi } from "../../../tools/reference/openapi.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type * as Registry from "../../../src/shared/networks/registry.ts";

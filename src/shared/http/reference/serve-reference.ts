@@ -1,11 +1,9 @@
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { html } from "../../connections/connections.ts";
 import type { Config } from "../../config/config.ts";
 import { Reply } from "../reply.ts";
-import type { Chapter } from "../route.ts";
-import { DOCS_POLICY } from "./docs-assets.ts";
-import { renderReference } from "./rendered.ts";
 import {
   BASE_URL_PLACE,
   SERVICE_NAME_PLACE,
@@ -31,11 +29,11 @@ const WRITTEN: Readonly<Record<ReferenceName, (value: string) => string>> = {
   llms: (value) => value,
 };
 
-const PAGE_HEADERS = [
-  ["content-security-policy", DOCS_POLICY],
-  ["x-frame-options", "DENY"],
-  ["referrer-policy", "no-referrer"],
-] as const;
+const pageHeaders = () => [
+  ["content-security-policy", readTexts().docsPolicy] as const,
+  ["x-frame-options", "DENY"] as const,
+  ["referrer-policy", "no-referrer"] as const,
+];
 
 const ENCODINGS = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof ENCODINGS)[number];
@@ -59,7 +57,20 @@ export function encodingFor(accepted: string | null): Encoding {
   return ENCODINGS.find((name) => (weights.get(name) ?? weights.get("*") ?? 0) > 0) ?? "identity";
 }
 
+/** Where the build writes the texts: next to the bundle, whose chunks are in a folder below it. */
+const FILE = new URL(
+  import.meta.url.endsWith(".ts") ? "../../../../dist/reference.json" : "../reference.json",
+  import.meta.url,
+);
+
 let texts: ReferenceTexts | undefined;
+
+/** Reads what the build rendered, once. */
+function readTexts(): ReferenceTexts {
+  // Safe: the build writes the file from this type.
+  texts ??= JSON.parse(readFileSync(FILE, "utf8")) as ReferenceTexts;
+  return texts;
+}
 
 interface ServedDocuments {
   readonly for: string;
@@ -73,7 +84,6 @@ let served: ServedDocuments = { for: "", bodies: new Map() };
 async function documentBody(
   name: ReferenceName,
   encoding: Encoding,
-  chapters: readonly Chapter[],
   config: Pick<Config, "publicBaseUrl" | "service">,
 ): Promise<Uint8Array> {
   const { publicBaseUrl, service } = config;
@@ -83,9 +93,8 @@ async function documentBody(
   const known = bodies.get(`${name} ${encoding}`);
   if (known !== undefined) return known;
   const write = WRITTEN[name];
-  texts ??= renderReference(chapters);
-  const text = texts[name]
-    .replaceAll(BASE_URL_PLACE, () => write(publicBaseUrl))
+  const text = readTexts()
+    .documents[name].replaceAll(BASE_URL_PLACE, () => write(publicBaseUrl))
     .replaceAll(SERVICE_NAME_PLACE, () => write(service.name ?? NAMELESS));
   const made = compressed[encoding](Buffer.from(text));
   bodies.set(`${name} ${encoding}`, made);
@@ -98,17 +107,16 @@ async function documentBody(
  */
 export async function serveReference(
   name: ReferenceName,
-  chapters: readonly Chapter[],
   { config, headers }: { readonly config: Config; readonly headers: Headers },
 ): Promise<Reply> {
   const encoding = encodingFor(headers.get("accept-encoding"));
-  const bytes = await documentBody(name, encoding, chapters, config);
+  const bytes = await documentBody(name, encoding, config);
   return new Reply({
     headers: [
       ["content-type", TYPES[name]],
       ["vary", "Accept-Encoding"],
       ...(encoding === "identity" ? [] : [["content-encoding", encoding] as const]),
-      ...(name === "docs" ? PAGE_HEADERS : []),
+      ...(name === "docs" ? pageHeaders() : []),
     ],
     body: encoding === "identity" ? Buffer.from(bytes).toString() : bytes,
   });

@@ -1,6 +1,6 @@
-import { html, Markup } from "../../connections/connections.ts";
+import { html, Markup } from "../../src/shared/connections/connections.ts";
 import type { JsonSchema, Answer, OpenApi, Parameter, Reference } from "./openapi-types.ts";
-import { invariant } from "../../runtime/errors.ts";
+import { invariant } from "../../src/shared/runtime/errors.ts";
 
 const lastPart = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { readinessChecks } from "../../tenants/tenants.ts";
-import type { ErrorCode } from "../../runtime/errors.ts";
-import { count, idOf, time } from "../../runtime/fields.ts";
-import { networkName } from "../../connections/answer-schema.ts";
-import { networkValidations } from "../../publishing/answer-schema.ts";
-import { shape } from "../../runtime/shape.ts";
+import { readinessChecks } from "../../src/shared/tenants/tenants.ts";
+import type { ErrorCode } from "../../src/shared/runtime/errors.ts";
+import { count, idOf, time } from "../../src/shared/runtime/fields.ts";
+import { networkName } from "../../src/shared/connections/answer-schema.ts";
+import { networkValidations } from "../../src/shared/publishing/answer-schema.ts";
+import { shape } from "../../src/shared/runtime/shape.ts";
 
 const nothing = shape(() => z.strictObject({}));
 

@@ -1,4 +1,4 @@
-import { html, type Markup } from "../../connections/connections.ts";
+import { html, type Markup } from "../../src/shared/connections/connections.ts";
 import type { OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 export interface PlacedOperation {

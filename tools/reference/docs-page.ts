@@ -1,12 +1,16 @@
-import { html, type Markup } from "../../connections/connections.ts";
+import { html, type Markup } from "../../src/shared/connections/connections.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import { DOCS_SCRIPT, DOCS_STYLE, FAVICON } from "./docs-assets.ts";
 import type { PlacedOperation } from "./docs-code.ts";
 import { operationSection } from "./docs-operation.ts";
 import { DocumentReader, bodyFields, phrase, prose, typeMarkup } from "./docs-schema.ts";
-import { LEG_ERRORS, WARNING_CODES, WARNING_MEANINGS } from "../../networks/contract/errors.ts";
-import { DOC_ANCHORS } from "../../runtime/doc-url.ts";
-import { ERROR_CATALOG, ERROR_CODES } from "../../runtime/error-catalog.ts";
+import {
+  LEG_ERRORS,
+  WARNING_CODES,
+  WARNING_MEANINGS,
+} from "../../src/shared/networks/contract/errors.ts";
+import { DOC_ANCHORS } from "../../src/shared/runtime/doc-url.ts";
+import { ERROR_CATALOG, ERROR_CODES } from "../../src/shared/runtime/error-catalog.ts";
 import type { JsonSchema, OpenApi } from "./openapi-types.ts";
 
 const slug = (title: string) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");

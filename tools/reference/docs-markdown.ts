@@ -1,4 +1,4 @@
-import { unescapeHtml } from "../../networks/contract/text.ts";
+import { unescapeHtml } from "../../src/shared/networks/contract/text.ts";
 import type { OpenApi } from "./openapi-types.ts";
 
 /** Matches the samples that Markdown leaves out, because one of the three languages is enough there. */

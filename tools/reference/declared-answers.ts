@@ -1,11 +1,18 @@
 import * as z from "zod";
-import { ERROR_CATALOG, ERROR_CODES, type ErrorCode } from "../runtime/error-catalog.ts";
-import { shape } from "../runtime/shape.ts";
-import { withProfileInPath, type AccessContract } from "./access/access-contract.ts";
-import { detailsOfError } from "./reference/error-details.ts";
-import type { AnswerHeader } from "./headers.ts";
-import type { Route } from "./route.ts";
-import { refusesRepeats } from "./sent-once.ts";
+import {
+  ERROR_CATALOG,
+  ERROR_CODES,
+  type ErrorCode,
+} from "../../src/shared/runtime/error-catalog.ts";
+import { shape } from "../../src/shared/runtime/shape.ts";
+import {
+  withProfileInPath,
+  type AccessContract,
+} from "../../src/shared/http/access/access-contract.ts";
+import { detailsOfError } from "./error-details.ts";
+import type { AnswerHeader } from "../../src/shared/http/headers.ts";
+import type { Route } from "../../src/shared/http/route.ts";
+import { refusesRepeats } from "../../src/shared/http/sent-once.ts";
 
 /** What a route may answer with one status. Anything else is an error of the route or of its declaration. */
 export interface DeclaredAnswer {

@@ -1,10 +1,10 @@
-import { event } from "../../webhooks/answer-schema.ts";
-import { eventExample } from "../../webhooks/examples.ts";
-import type { CredentialKind } from "../access/access-contract.ts";
-import { ERROR_CODES } from "../../runtime/error-catalog.ts";
-import { accessContractOf, anyError, errorBody } from "../declared-answers.ts";
-import { ANSWER_HEADERS } from "../headers.ts";
-import type { Chapter, Route } from "../route.ts";
+import { event } from "../../src/shared/webhooks/answer-schema.ts";
+import { eventExample } from "../../src/shared/webhooks/examples.ts";
+import type { CredentialKind } from "../../src/shared/http/access/access-contract.ts";
+import { ERROR_CODES } from "../../src/shared/runtime/error-catalog.ts";
+import { accessContractOf, anyError, errorBody } from "./declared-answers.ts";
+import { ANSWER_HEADERS } from "../../src/shared/http/headers.ts";
+import type { Chapter, Route } from "../../src/shared/http/route.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import { AnswerCatalog, SchemaCatalog } from "./openapi-catalogs.ts";
 import { headerComponents, parametersOf } from "./openapi-parameters.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
-import { invariant } from "../../runtime/errors.ts";
-import { anyError, declaredAnswers, type DeclaredAnswer } from "../declared-answers.ts";
-import type { Route } from "../route.ts";
+import { invariant } from "../../src/shared/runtime/errors.ts";
+import { anyError, declaredAnswers, type DeclaredAnswer } from "./declared-answers.ts";
+import type { Route } from "../../src/shared/http/route.ts";
 import type { Answer, Content, JsonSchema, Reference } from "./openapi-types.ts";
 
 /**

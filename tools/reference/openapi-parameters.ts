@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { networkName } from "../../connections/answer-schema.ts";
-import { invariant } from "../../runtime/errors.ts";
-import { idOf } from "../../runtime/fields.ts";
-import { shape, type Shape } from "../../runtime/shape.ts";
-import { accessContractOf } from "../declared-answers.ts";
-import { REQUEST_HEADERS, type RequestHeader } from "../headers.ts";
+import { networkName } from "../../src/shared/connections/answer-schema.ts";
+import { invariant } from "../../src/shared/runtime/errors.ts";
+import { idOf } from "../../src/shared/runtime/fields.ts";
+import { shape, type Shape } from "../../src/shared/runtime/shape.ts";
+import { accessContractOf } from "./declared-answers.ts";
+import { REQUEST_HEADERS, type RequestHeader } from "../../src/shared/http/headers.ts";
 import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
-import { LINK_PAGES } from "../../tenants/links/schema.ts";
-import type { Route } from "../route.ts";
+import { LINK_PAGES } from "../../src/shared/tenants/links/schema.ts";
+import type { Route } from "../../src/shared/http/route.ts";
 
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   applicationId: () => idOf("application"),
