@@ -151,12 +151,38 @@ test("a burst of quick work is not sent back", async () => {
     running -= 1;
   };
   const share = { owner: "one", now: new Date() };
-  const burst = Array.from({ length: newBatchThreshold + 32 }, () =>
-    shares.run(share, work, again),
-  );
+  const burst = Array.from({ length: newBatchThreshold + 32 }, async () => {
+    const giveBack = await shares.acquire(share, again);
+    if (giveBack === undefined) return;
+    await work();
+    giveBack();
+  });
   await Promise.all(burst);
   expect(again).not.toHaveBeenCalled();
   expect(most).toBe(48);
+});
+
+test("work that fails gives its slot back", async () => {
+  const { publishing, background, webhooks } = relay.services;
+  const fail = async (): Promise<never> => Promise.reject(new Error("storage is away"));
+  const ids = { platformId: "pf_1", profileId: "pr_1", postId: "po_1" };
+  const read = [
+    vi.spyOn(publishing.stores.posts, "findToPublish").mockImplementation(fail),
+    vi.spyOn(background.stores.walks, "find").mockImplementation(fail),
+    vi.spyOn(webhooks.work.drains, "run").mockImplementation(fail),
+  ];
+  const messages = [
+    { kind: "legs", ...ids, networks: ["mastodon"] },
+    { kind: "walk", name: "purge-events" },
+    { kind: "deliveries", endpointId: "we_1" },
+  ];
+  for (const [index, message] of messages.entries()) {
+    const worker = workers.find(({ queue }) => queue === (index === 0 ? "publishing" : "webhooks"));
+    for (let count = 0; count < 50; count += 1)
+      await expect(worker?.handle(relay.services, { v: 1, ...message })).rejects.toThrow("away");
+    expect(read[index]).toHaveBeenCalledTimes(50);
+  }
+  for (const one of read) one.mockRestore();
 });
 
 test("walks leave the queue's messages to deliveries, and come back later", async () => {

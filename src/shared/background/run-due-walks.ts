@@ -100,15 +100,17 @@ export async function continueWalk(
   // The hint is from another version of the service, which has this walk.
   if (walk === undefined) return;
   const { work, clock, stores } = services;
-  const runOn = async (): Promise<void> => {
+  const share = { owner: "walks", weight: WALK_WEIGHT, now: clock.now() };
+  const giveBack = await work.walkShares.acquire(share, (seconds) =>
+    stores.walkQueue.hint({ kind: "walk", name, isAsked }, seconds),
+  );
+  if (giveBack === undefined) return;
+  try {
     const end = await runWalk(services, walk, { system, runMs: MESSAGE_MS_MAX, isAsked });
     if (end === "not_now" && isAsked && walk.runsAgain === true)
       await queueWalk(services, { name, isAsked }, BUSY_SECONDS);
     if (end === "time_up") await queueWalk(services, { name });
-  };
-  await work.walkShares.run(
-    { owner: "walks", weight: WALK_WEIGHT, now: clock.now() },
-    runOn,
-    (seconds) => stores.walkQueue.hint({ kind: "walk", name, isAsked }, seconds),
-  );
+  } finally {
+    giveBack();
+  }
 }

@@ -41,7 +41,9 @@ export function createNetworkTools(
   limits: CallLimits = BACKGROUND_LIMITS,
 ): NetworkTools {
   const calls = limitCalls(services, limits);
-  const { hasOwnHosts } = networkOf(network);
+  const { request } = networkOf(network).hasOwnHosts
+    ? limitCalls(services, { ...limits, owner: OWN_HOSTS })
+    : calls;
   const readBy = async () => ({
     reader: (await media.reader()).mediaReader,
     owner: limits.owner ?? "",
@@ -50,7 +52,7 @@ export function createNetworkTools(
   return {
     app: services.config.networkApps[network],
     service: services.config.service,
-    http: (request) => calls.request(hasOwnHosts ? { ...request, owner: OWN_HOSTS } : request),
+    http: request,
     now: () => services.clock.now(),
     dnsTexts: (name) => services.names.texts(name, limits.owner ?? ""),
     async openMedia(url, mediaLimits) {

@@ -10,6 +10,7 @@ import {
   type Invocation,
   hintFields,
   traceOfHint,
+  type WorkStart,
 } from "../runtime/telemetry/work-context.ts";
 
 /** `maxDequeueCount` of `host.json`. The host would move a message that fails this often to a poison queue. */
@@ -45,25 +46,30 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
   return {
     queue,
     async handle(services, message, host) {
-      const within = (hint: unknown, work: () => Promise<void>) => {
-        const parents = [traceOfHint(hint), host?.traceParent];
-        const fields = { worker: queue, ...hintFields(hint) };
-        return beginWork({ parents, isBackground: true, fields, host }, work);
-      };
-      const works = hintsOf(message).map((hint, index) =>
-        within(hint, async () => {
+      const { companions } = services.access;
+      const startOf = (hint: unknown): WorkStart => ({
+        parents: [traceOfHint(hint), host?.traceParent],
+        isBackground: true,
+        fields: { worker: queue, ...hintFields(hint) },
+        host,
+      });
+      const works: Promise<void>[] = [];
+      for (const [index, hint] of hintsOf(message).entries()) {
+        const isCompanion = index > 0;
+        const work = beginWork(startOf(hint), async () => {
           const parsed = spec.message().parse(hint);
-          const run = () => spec.run(services, parsed);
+          if (isCompanion && !companions.take("", 1)) return spec.resend(services, parsed);
           try {
-            if (index === 0) await run();
-            else if (!(await services.access.companions.run("", 1, run)))
-              await spec.resend(services, parsed);
+            await spec.run(services, parsed);
           } catch (error) {
             // A row of a later build is left to an instance of that build. Reading it was logged.
             if (!(error instanceof NewerRow)) throw error;
+          } finally {
+            if (isCompanion) companions.giveBack("", 1);
           }
-        }),
-      );
+        });
+        works.push(work);
+      }
       const ends = await Promise.allSettled(works);
       const errors = ends.flatMap((end): unknown[] =>
         end.status === "rejected" ? [end.reason] : [],
@@ -72,7 +78,7 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
       const error =
         errors.length === 1 ? errors[0] : new AggregateError(errors, "hints of one message failed");
       if ((host?.dequeueCount ?? 1) < DEQUEUES_MAX) throw error;
-      await within(message, async () =>
+      await beginWork(startOf(message), async () =>
         recordPoison(services.background, queue, { message, error }),
       );
     },

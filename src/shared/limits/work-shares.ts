@@ -37,41 +37,38 @@ export class WorkShares {
   /** When an owner's next work comes back, in milliseconds since the epoch. */
   readonly #nextAt = new RecentMap<number>(OWNERS_MAX);
 
-  /** Runs the work, or calls `again` to send its hint later. `again` isn't called when too many wait already. */
-  async run(
+  /**
+   * Waits for a slot and returns what gives it back. Without one, calls `again` to send the work's hint later, and
+   * returns undefined. `again` isn't called when too many wait already.
+   */
+  async acquire(
     {
       owner,
       weight = 1,
       now,
     }: { readonly owner: string; readonly weight?: number; readonly now: Date },
-    work: () => Promise<unknown>,
     again: (seconds: number) => Promise<void>,
-  ): Promise<void> {
-    const running = this.#running.get(owner);
-    const isSentBack = running?.isSlow === true && running.weight + weight > PER_OWNER;
-    if (!isSentBack) {
-      const ran = await this.#limit.run(owner, weight, () => this.#count(owner, weight, work));
-      if (ran !== undefined) return;
-      const others = this.#running.get(owner);
-      if (others !== undefined) others.isSlow = true;
+  ): Promise<(() => void) | undefined> {
+    const before = this.#running.get(owner);
+    const isSentBack = before?.isSlow === true && before.weight + weight > PER_OWNER;
+    if (!isSentBack && (await this.#limit.acquire(owner, weight))) {
+      const running = this.#running.get(owner) ?? { weight: 0, isSlow: false };
+      this.#running.set(owner, running);
+      running.weight += weight;
+      return () => {
+        running.weight -= weight;
+        if (running.weight <= PER_OWNER / 2) running.isSlow = false;
+        if (running.weight === 0) this.#running.delete(owner);
+        this.#limit.giveBack(owner, weight);
+      };
     }
+    const others = this.#running.get(owner);
+    if (others !== undefined) others.isSlow = true;
     const at = Math.max(this.#nextAt.get(owner) ?? 0, now.getTime() + WAIT_MS);
     const waitMs = at - now.getTime();
-    if (waitMs > WAIT_MS_MAX) return;
+    if (waitMs > WAIT_MS_MAX) return undefined;
     this.#nextAt.set(owner, at + GAP_MS);
     await again(waitMs / 1000);
-  }
-
-  async #count(owner: string, weight: number, work: () => Promise<unknown>): Promise<void> {
-    const running = this.#running.get(owner) ?? { weight: 0, isSlow: false };
-    this.#running.set(owner, running);
-    running.weight += weight;
-    try {
-      await work();
-    } finally {
-      running.weight -= weight;
-      if (running.weight <= PER_OWNER / 2) running.isSlow = false;
-      if (running.weight === 0) this.#running.delete(owner);
-    }
+    return undefined;
   }
 }

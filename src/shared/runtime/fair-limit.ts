@@ -64,19 +64,44 @@ export class FairLimit {
     owner: string,
     weight: number,
     work: () => Promise<T>,
-    { isPreferred = false, member }: Kind = {},
+    kind: Kind = {},
   ): Promise<{ readonly result: T } | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
-    const begins = { owner, weight: asked, isPreferred, member };
-    if (this.#waiting.length > 0 || !this.#isFree(begins)) {
-      if (!this.#findPlace(begins)) return undefined;
-      if (!(await this.#wait(begins))) return undefined;
-    } else this.#take(begins);
+    if (!(await this.acquire(owner, asked, kind))) return undefined;
     try {
       return { result: await work() };
     } finally {
-      this.#take({ ...begins, weight: -asked });
+      this.giveBack(owner, asked, kind);
+    }
+  }
+
+  /**
+   * Waits for a slot, which is the caller's until it is given back. Returns false, and takes nothing, where `run`
+   * wouldn't run the work, and always for more than `perOwner`.
+   */
+  async acquire(
+    owner: string,
+    weight: number,
+    { isPreferred = false, member }: Kind = {},
+  ): Promise<boolean> {
+    const work = { owner, weight, isPreferred, member };
+    if (this.#waiting.length === 0 && this.#isFree(work)) {
+      this.#take(work);
+      return true;
+    }
+    if (!this.#findPlace(work)) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiting: WaitingWork = { ...work, begin: resolve };
+    const timer = setTimeout(() => {
+      this.#drop(waiting);
       this.#beginNext();
+    }, this.#limits.waitMsMax ?? WAIT_MS_MAX);
+    this.#waiting.push(waiting);
+    this.#beginNext();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -96,25 +121,9 @@ export class FairLimit {
     return true;
   }
 
-  giveBack(owner: string, weight: number): void {
-    this.#take({ owner, weight: -weight, isPreferred: false });
+  giveBack(owner: string, weight: number, { isPreferred = false }: Kind = {}): void {
+    this.#take({ owner, weight: -weight, isPreferred });
     this.#beginNext();
-  }
-
-  async #wait(work: LimitedWork): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting: WaitingWork = { ...work, begin: resolve };
-    const timer = setTimeout(() => {
-      this.#drop(waiting);
-      this.#beginNext();
-    }, this.#limits.waitMsMax ?? WAIT_MS_MAX);
-    this.#waiting.push(waiting);
-    this.#beginNext();
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #drop(waiting: WaitingWork): void {

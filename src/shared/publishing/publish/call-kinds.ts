@@ -89,15 +89,7 @@ function toFollowUp(work: CallWork): FollowUp {
   };
 }
 
-const boundCall = <Input>(
-  call: VisibleCall<Input>,
-  input: Input,
-  { run }: CallWork,
-): BoundCall => ({
-  perform: () => call.perform(input, run.tools),
-  find: () => call.find(input, run.tools),
-  canTell: call.canTell?.(input) ?? true,
-});
+const boundCall = <Input>(call: VisibleCall<Input>, input: Input): BoundCall => ({ call, input });
 
 /** Returns what the calls that follow a post have in common: another account can't change the post of the one that published it. */
 function following(name: Exclude<CallName, "publish">) {
@@ -113,7 +105,7 @@ function following(name: Exclude<CallName, "publish">) {
     bind(work: CallWork): BoundCall {
       const call = work.network.calls[name];
       invariant(call !== undefined, "a network lacks the call");
-      return boundCall(call, toFollowUp(work), work);
+      return boundCall(call, toFollowUp(work));
     },
   };
 }
@@ -122,7 +114,7 @@ export const CALL_KINDS: Readonly<Record<CallName, CallKind>> = {
   publish: {
     attach: (work, linked) => followAccount(work, linked),
     prepare: [claimOwnText, claimFirstQuota, prepareFiles],
-    bind: (work) => boundCall(work.network.calls.publish, toPublish(work), work),
+    bind: (work) => boundCall(work.network.calls.publish, toPublish(work)),
     isIdempotent: false,
     repeatsUntold: true,
   },

@@ -3,8 +3,8 @@ import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import { isStorable } from "../../networks/contract/bounded.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { Network } from "../../networks/contract/network.ts";
-import type { Finding, LegFailure, Outcome } from "../../networks/contract/outcome.ts";
-import type { LegToPublish } from "../../networks/contract/visible-call.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
+import type { LegToPublish, VisibleCall } from "../../networks/contract/visible-call.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { Call, CallEnd, Wait } from "../call.ts";
 import { callOf, type Leg, publishingCall, withCall } from "../leg.ts";
@@ -34,11 +34,10 @@ export interface CallWork extends LegWork {
   readonly unsent?: Call;
 }
 
-/** The steps of a network's call, with what they are given. */
+/** A network's call and what its steps are given. `boundCall` makes it, so that the two belong together. */
 export interface BoundCall {
-  readonly perform: () => Promise<Outcome>;
-  readonly find: () => Promise<Finding>;
-  readonly canTell: boolean;
+  readonly call: VisibleCall<unknown>;
+  readonly input: unknown;
 }
 
 /** What differs between the kinds of calls. `leg-times.ts` has their times, and `problems.ts` their words. */
@@ -47,7 +46,7 @@ export interface CallKind {
   attach(work: CallWork, linked: Connection): Promise<Step> | Step;
   /** Phases before the marker. They may be repeated, and nobody can see their effect. */
   readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
-  /** Returns the network's call with what it is given. */
+  /** Returns the network's call with its input. */
   bind(work: CallWork): BoundCall;
   /** Whether the answer to a repeat says all about the calls before it, so that it counts as it is. */
   readonly isIdempotent: boolean;

@@ -74,10 +74,11 @@ function unknownMs({ run, leg }: LegWork): number {
 
 /** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
 async function findEarlier(work: CallWork): Promise<Step> {
-  const { kind, leg } = work;
+  const { run, kind, leg } = work;
   const { sentAt, resend, refusal } = callOf(leg);
   if (sentAt === null) return goOn(work);
-  const seen = await kind.bind(work).find();
+  const { call, input } = kind.bind(work);
+  const seen = await call.find(input, run.tools);
   const { repeatsUntold } = kind;
   const found =
     refusal === null
@@ -147,7 +148,8 @@ function notMade({ unsent, ...work }: CallWork): CallWork {
 
 async function perform(work: CallWork): Promise<Step> {
   logSent(work);
-  const outcome = await work.kind.bind(work).perform();
+  const { call, input } = work.kind.bind(work);
+  const outcome = await call.perform(input, work.run.tools);
   switch (outcome.kind) {
     case "done":
       return { kind: "end", work, end: outcome };
@@ -168,12 +170,15 @@ async function perform(work: CallWork): Promise<Step> {
 /** Asks the network what became of a call that it has refused. While it can't tell, the refusal is stored. */
 async function checkRefusal(work: CallWork, refusal: RefusalOutcome): Promise<Step> {
   const { kind, failure } = refusal;
-  const made = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
+  const at = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
   const isAgain = kind === "prepare_again" && isStorable(refusal.remote);
   const remote = isAgain ? refusal.remote : null;
-  const noted = withCallOf(work, (call) => refusedCall(call, { kind, failure, remote }, made));
-  const call = work.kind.bind(noted);
-  const found = call.canTell ? await call.find() : ({ kind: "unknowable" } as const);
+  const noted = withCallOf(work, (call) => refusedCall(call, { kind, failure, remote }, at));
+  const { call: made, input } = work.kind.bind(noted);
+  const canTell = made.canTell?.(input) ?? true;
+  const found = canTell
+    ? await made.find(input, work.run.tools)
+    : ({ kind: "unknowable" } as const);
   if (found.kind === "done") return { kind: "end", work: noted, end: found };
   const unknown = { ...failure, code: "outcome_unknown" } as const;
   if (found.kind === "unknowable" && kind !== "rejected" && !work.kind.repeatsUntold)

@@ -29,37 +29,47 @@ export async function publishLeg(
   seen: PostToPublish,
 ): Promise<void> {
   const run = beginRun(services, ref, stored, seen);
-  if (!(await isLegDue(run))) return;
+  const { claim, timeline, files } = run;
   const { account, network } = stored.leg;
+  const now = services.clock.now();
+  const step = nextLegStep(stored.leg, now);
+  if (step.kind === "later" && step.at === stored.leg.notBefore) {
+    // The hint came a few seconds early, because of a clock that runs behind.
+    const seconds = (Date.parse(step.at) - now.getTime()) / 1000;
+    if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [network], seconds);
+  }
+  // The account may have been handed to this leg, which needs it no longer.
+  if (step.kind === "ended") await passOnAccount(run);
+  if (step.kind !== "claim") return;
+  const { stop } = services.work;
   try {
     // Before the claim, so that waiting for the account costs no write of the leg.
     if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
-    if (services.work.stop.endsAt !== undefined)
-      await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
-    else if (await claimLeg(run)) await whileClaimed(run);
+    if (stop.endsAt !== undefined)
+      return await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
+    if (!(await claimLeg(run))) return;
+    // When the process is told to stop, the lease ends with it, so that another process continues.
+    const forget = stop.before(async () => {
+      try {
+        await claim.shortenLease();
+      } catch (error) {
+        services.log.warn("lease not shortened", { postId: ref.postId, error });
+      }
+    });
+    try {
+      await applyStep(run, await makeCall(run));
+    } finally {
+      await timeline.save(services, ref.postId, claim.claimId);
+      forget();
+      await files.close();
+    }
   } catch (error) {
     const isUnavailable = error instanceof AppError && error.code === "service_unavailable";
-    if (isUnavailable || error instanceof NewerRow) await run.claim.giveBack();
+    if (isUnavailable || error instanceof NewerRow) await claim.giveBack();
     throw error;
   } finally {
     await releaseAccount(run);
   }
-}
-
-async function isLegDue(run: LegRun): Promise<boolean> {
-  const { services, claim } = run;
-  const now = services.clock.now();
-  const step = nextLegStep(claim.leg, now);
-  if (step.kind === "later" && step.at === claim.leg.notBefore) await hintAgain(run, step.at, now);
-  // The account may have been handed to this leg, which needs it no longer.
-  if (step.kind === "ended") await passOnAccount(run);
-  return step.kind === "claim";
-}
-
-/** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
-async function hintAgain({ services, ref, claim }: LegRun, at: string, now: Date): Promise<void> {
-  const seconds = (Date.parse(at) - now.getTime()) / 1000;
-  if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [claim.leg.network], seconds);
 }
 
 /**
@@ -80,27 +90,4 @@ async function claimLeg(run: LegRun): Promise<boolean> {
   const { attempts: attempt, state } = call;
   services.log.info("leg claimed", { network, attempt, state, afterCrash });
   return true;
-}
-
-/**
- * Works on a claimed leg. When the process is told to stop, the leg is written with a lease that ends with the process,
- * so that another one continues. In any case the steps are stored in the timeline, and no file stays open.
- */
-async function whileClaimed(run: LegRun): Promise<void> {
-  const { services, claim, timeline, files } = run;
-  const { postId } = run.ref;
-  const forget = services.work.stop.before(async () => {
-    try {
-      await claim.shortenLease();
-    } catch (error) {
-      services.log.warn("lease not shortened", { postId, error });
-    }
-  });
-  try {
-    await applyStep(run, await makeCall(run));
-  } finally {
-    await timeline.save(services, postId, claim.claimId);
-    forget();
-    await files.close();
-  }
 }

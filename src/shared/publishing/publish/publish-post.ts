@@ -25,7 +25,13 @@ export async function publishLegs(services: PublishingDeps, asked: LegsHint): Pr
   const again = (seconds: number) => queueLegs(services, ref, networks, seconds);
   if (services.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
   const share = { owner: platformId, now: services.clock.now() };
-  await services.work.publishShares.run(share, () => publishEach(services, ref, networks), again);
+  const giveBack = await services.work.publishShares.acquire(share, again);
+  if (giveBack === undefined) return;
+  try {
+    await publishEach(services, ref, networks);
+  } finally {
+    giveBack();
+  }
 }
 
 /** Works on each of the legs as it is stored now, and fans out the events of the post's start and of its legs. */
@@ -42,19 +48,22 @@ async function publishEach(
   const isTorn = first !== undefined && !hasStarted(first.post);
   const seen = isTorn ? await posts.findToPublish(ref, networks) : first;
   const errors: unknown[] = [];
-  const works = seen?.legs.map((stored) =>
-    continueWork(seen.post, { network: stored.leg.network }, async () => {
-      try {
-        await publishLeg(services, ref, stored, seen);
-      } catch (error) {
-        // Left to an instance of the build that has written the row. Reading it was logged.
-        if (error instanceof NewerRow) return;
-        services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
-        errors.push(error);
-      }
-    }),
-  );
-  const publishing = Promise.all(works ?? []);
+  const works: Promise<void>[] = [];
+  if (seen !== undefined)
+    for (const stored of seen.legs) {
+      const work = continueWork(seen.post, { network: stored.leg.network }, async () => {
+        try {
+          await publishLeg(services, ref, stored, seen);
+        } catch (error) {
+          // Left to an instance of the build that has written the row. Reading it was logged.
+          if (error instanceof NewerRow) return;
+          services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
+          errors.push(error);
+        }
+      });
+      works.push(work);
+    }
+  const publishing = Promise.all(works);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
   if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);

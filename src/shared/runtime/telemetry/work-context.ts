@@ -68,7 +68,7 @@ interface WorkContext {
   readonly invocation: { readonly host: Invocation | undefined; isOver: boolean };
 }
 
-interface WorkStart {
+export interface WorkStart {
   /** Headers and message fields as they were received. The first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;

@@ -14,13 +14,17 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
     return services.stores.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
   }
   const owner = services.work.endpointOwners.get(endpointId) ?? UNKNOWN;
-  await services.work.drainShares.run(
-    { owner, now },
-    () => services.work.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt)),
-    (seconds) =>
-      services.stores.webhookQueue.hint(
-        { kind: "deliveries", endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
-        seconds,
-      ),
+  const { drains, drainShares } = services.work;
+  const giveBack = await drainShares.acquire({ owner, now }, (seconds) =>
+    services.stores.webhookQueue.hint(
+      { kind: "deliveries", endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
+      seconds,
+    ),
   );
+  if (giveBack === undefined) return;
+  try {
+    await drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt));
+  } finally {
+    giveBack();
+  }
 }
