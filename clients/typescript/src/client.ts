@@ -1,0 +1,180 @@
+import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
+import { RelayConnectionError, RelayError, RelayTimeoutError } from "./errors.ts";
+import { exchange, pause, type Reading } from "./exchange.ts";
+import { RelayList, type Page } from "./list.ts";
+import { OPERATIONS } from "./made/operations.ts";
+import type { CallOptions, Calls, OperationId, Post } from "./types.ts";
+
+export interface RelayOptions {
+  /** The relay's address, as far as `/v1`: `https://relay.example.com/api`. */
+  readonly baseUrl: string;
+  /** An API key. For servers only. */
+  readonly key?: string;
+  /** The token of a session; also that of an operator. */
+  readonly session?: string;
+  /** The profile of calls that name none. */
+  readonly profileId?: string;
+  /** Limit of a call that has none of its own; 30 seconds unless given. */
+  readonly timeoutMs?: number;
+}
+
+export interface WaitOptions extends CallOptions {
+  readonly profileId?: string;
+  readonly applicationId?: string;
+  readonly profileGrant?: string;
+}
+
+const TIMEOUT_MS = 30_000;
+const WAIT_MS = 120_000;
+const FIRST_POLL_MS = 1_000;
+const POLL_MS_MAX = 5_000;
+
+const HEADERS: Readonly<Record<string, string>> = {
+  idempotencyKey: "Idempotency-Key",
+  profileId: "X-Profile-Id",
+  applicationId: "X-Application-Id",
+  profileGrant: "X-Profile-Grant",
+};
+
+type Fields = Record<string, unknown>;
+
+// Safe: the methods are added below, one for each operation.
+const Methods = Object as unknown as new () => Calls;
+
+/** A relay and one caller of it. Has a method for each operation of the API. */
+export class RelayClient extends Methods {
+  readonly #options: RelayOptions;
+  readonly #http: FetchClient<Record<string, Record<"get", object>>>;
+
+  /** @throws TypeError for an API key in a browser, where everybody could read it */
+  constructor(options: RelayOptions) {
+    super();
+    const credential = options.key ?? options.session;
+    if (credential?.startsWith("sk_") === true && isBrowser())
+      throw new TypeError(
+        "An API key must not be in a browser. Use a session, or call your server.",
+      );
+    if (!/^https?:\/\//.test(options.baseUrl))
+      throw new TypeError("baseUrl should begin with https://.");
+    this.#options = options;
+    this.#http = createFetchClient({
+      baseUrl: options.baseUrl,
+      ...(credential === undefined ? {} : { headers: { authorization: `Bearer ${credential}` } }),
+    });
+  }
+
+  /**
+   * Waits until a post has ended: succeeded, partial, failed or canceled. A webhook is better where there is a server.
+   * @throws RelayTimeoutError when it has not ended within `timeoutMs`, 2 minutes unless given
+   */
+  async waitForPost(
+    postId: string,
+    { signal, timeoutMs = WAIT_MS, ...fields }: WaitOptions = {},
+  ): Promise<Post> {
+    const deadline = performance.now() + timeoutMs;
+    let post: Post | undefined;
+    let failure: unknown;
+    for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(waitMs * 1.5, POLL_MS_MAX)) {
+      const leftMs = deadline - performance.now();
+      const limitMs = Math.min(this.#options.timeoutMs ?? TIMEOUT_MS, leftMs);
+      try {
+        const options = { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) };
+        post = await this.getPost({ postId, ...fields }, options);
+        if (post.status !== "scheduled" && post.status !== "processing") return post;
+      } catch (error) {
+        const isPassing =
+          error instanceof RelayConnectionError ||
+          (error instanceof RelayError && (error.status === 429 || error.status >= 500));
+        if (!isPassing) throw error;
+        failure = error;
+      }
+      if (performance.now() + waitMs >= deadline)
+        throw new RelayTimeoutError(`${postId} has not ended in ${timeoutMs} ms.`, post, failure);
+      await pause(waitMs, signal);
+      signal?.throwIfAborted();
+    }
+  }
+
+  #call(id: OperationId, input: Fields, options: CallOptions): unknown {
+    const reading = OPERATIONS[id].split(" ")[4];
+    if (reading !== "list") return this.#send(id, input, options);
+    return new RelayList(
+      (cursor) =>
+        // Safe: the list's answer is read as one.
+        this.#send(id, cursor === undefined ? input : { ...input, cursor }, options) as Promise<
+          Page<unknown>
+        >,
+    );
+  }
+
+  async #send(id: OperationId, input: Fields, options: CallOptions): Promise<unknown> {
+    const [method = "", address = "", headerFields = "", bodyWord, reading] =
+      OPERATIONS[id].split(" ");
+    const [path = "", queryFields = ""] = address.split("?");
+    const rest = { ...input };
+    const take = (name: string) => {
+      const value = rest[name] ?? (name === "profileId" ? this.#options.profileId : undefined);
+      delete rest[name];
+      return value;
+    };
+    const inPath: Fields = {};
+    for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g)) {
+      const value = take(name);
+      // Otherwise the address would be another operation's.
+      if (typeof value !== "string" || /^\.{0,2}$/.test(value))
+        throw new TypeError(`${id} needs ${name}.`);
+      inPath[name] = value;
+    }
+    const query = Object.fromEntries(queryFields.split("&").map((name) => [name, take(name)]));
+    const headers: Record<string, string> = {};
+    for (const [name, header] of Object.entries(HEADERS)) {
+      if (!headerFields.split("&").includes(name)) continue;
+      const value = take(name) ?? (name === "idempotencyKey" ? newKey() : undefined);
+      if (typeof value === "string") headers[header] = value;
+    }
+    const hasBody = bodyWord === "body";
+    const [unknown] = hasBody ? [] : Object.keys(rest);
+    if (unknown !== undefined) throw new TypeError(`${id} has no field ${unknown}.`);
+    const idempotencyKey = headers["Idempotency-Key"];
+    const isPlain = method !== "POST" && rest["expectedUpdatedAt"] === undefined;
+    let answer: unknown;
+    // Safe: openapi-fetch only makes the request, and any operation's is made in the same way.
+    await this.#http.request(method.toLowerCase() as "get", path as never, {
+      params: { path: inPath, query },
+      headers,
+      ...(hasBody ? { body: rest as never } : {}),
+      // A POST that followed would become a GET.
+      redirect: method === "GET" ? "follow" : "manual",
+      // What openapi-fetch would read of an answer has no limit, so that the answer is read here.
+      fetch: async (request) => {
+        answer = await exchange(request, {
+          reading: reading as Reading,
+          isRepeatable: isPlain || idempotencyKey !== undefined,
+          timeoutMs: options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS,
+          signal: options.signal,
+          idempotencyKey,
+        });
+        return new Response(null, { status: 204 });
+      },
+    });
+    return answer;
+  }
+
+  static {
+    for (const id of Object.keys(OPERATIONS) as OperationId[])
+      Object.defineProperty(this.prototype, id, {
+        value(this: RelayClient, input: Fields = {}, options: CallOptions = {}) {
+          return this.#call(id, input, options);
+        },
+      });
+  }
+}
+
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Tells whether this is a page or a worker of a browser: all of them, and no server, have this name. */
+const isBrowser = () =>
+  typeof navigator === "object" && navigator.userAgent?.startsWith("Mozilla/");
