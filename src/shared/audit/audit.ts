@@ -72,27 +72,23 @@ function isVisible(
   return profileId !== null && view.profileIds.has(profileId);
 }
 
-function auditEventOf(scope: AuditedScope, audited: AuditedAct, now: Date): AuditEvent {
-  return {
-    id: newId("auditEvent", now),
-    at: now.toISOString(),
-    actor: actorOf(scope.caller),
-    action: audited.action,
-    target: audited.target ?? null,
-    platformId: audited.platformId ?? scope.platformId ?? null,
-    applicationId: audited.applicationId ?? scope.applicationId ?? null,
-    outcome: audited.outcome ?? "ok",
-    ip: scope.ip,
-    requestId: scope.requestId,
-  };
-}
-
 export function createAudit({ clock, log, cursors }: AuditDeps): Audit {
   const ring = new AuditRing();
 
   function add(scope: AuditedScope, audited: AuditedAct): void {
     const now = clock.now();
-    const event = auditEventOf(scope, audited, now);
+    const event = {
+      id: newId("auditEvent", now),
+      at: now.toISOString(),
+      actor: actorOf(scope.caller),
+      action: audited.action,
+      target: audited.target ?? null,
+      platformId: audited.platformId ?? scope.platformId ?? null,
+      applicationId: audited.applicationId ?? scope.applicationId ?? null,
+      outcome: audited.outcome ?? "ok",
+      ip: scope.ip,
+      requestId: scope.requestId,
+    };
     const since = new Date(now.getTime() - REPEATS_MS).toISOString();
     const isRepeated = audited.isRead === true && ring.hasLike(event, since);
     const { target } = event;

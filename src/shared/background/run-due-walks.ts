@@ -15,12 +15,6 @@ const BUSY_SECONDS = 2;
 /** A process runs eight walks at a time. */
 const WALK_WEIGHT = 6;
 
-/** Returns how many milliseconds this run of the timer may take without delaying the next one. */
-function runMsMax({ config, clock }: BackgroundDeps): number {
-  const { tickMs } = config.walks;
-  return Math.min(TIMER_MS_MAX, (tickMs - (clock.now().getTime() % tickMs)) / 2);
-}
-
 /** Reports whether a queue's worker runs the walk. A slow one would keep the timer from the next posts that are due. */
 async function isForQueue(services: BackgroundDeps, walk: Walk): Promise<boolean> {
   if (walk.isSlow !== true) return false;
@@ -76,7 +70,14 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
  * first, then every other one, for 20 seconds. The rest is handed to the queue. A run may be missed, repeated or late.
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
-  const run = { system, endsAt: performance.now() + runMsMax(services) };
+  // How many milliseconds this run of the timer may take without delaying the next one.
+  const { tickMs } = services.config.walks;
+  const run = {
+    system,
+    endsAt:
+      performance.now() +
+      Math.min(TIMER_MS_MAX, (tickMs - (services.clock.now().getTime() % tickMs)) / 2),
+  };
   const isFirst = (walk: Walk) => walk.isFirst === true;
   await runUntil(services, WALKS.filter(isFirst), run);
   const states = await services.stores.walks.list();

@@ -110,20 +110,6 @@ export function secondsBehind(
   return Math.max(0, Math.round((now.getTime() - due) / 1_000));
 }
 
-function beginRound(state: WalkState | undefined, at: string): WalkState {
-  return {
-    position: null,
-    ...FREE,
-    roundAt: at,
-    endedAt: null,
-    restsSince: null,
-    lastRoundAt: state?.lastRoundAt ?? null,
-    failures: 0,
-    counts: {},
-    lastCounts: state?.counts ?? {},
-  };
-}
-
 function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
   const counts = addCounts(state.counts, step.counts);
   const went = { ...state, counts, failures: 0, restsSince: null };
@@ -134,13 +120,6 @@ function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
       restsSince: step.rests === true ? now.toISOString() : null,
     };
   return { ...went, position: null, endedAt: now.toISOString(), lastRoundAt: state.roundAt };
-}
-
-function stateAfterFailure(state: WalkState): WalkState {
-  const failures = state.failures + 1;
-  return failures < FAILURES_MAX
-    ? { ...state, failures }
-    : { ...state, position: null, failures: 0 };
 }
 
 type WalkLease = Lease<WalkState, LeasedState<WalkState>>;
@@ -157,7 +136,20 @@ async function takeLease(
   const { state, etag } = await stores.walks.find(name);
   if (state !== undefined && isHeld(state, now)) return undefined;
   if (!isAsked && !isDue(services, walk, state, now)) return undefined;
-  const round = state?.endedAt === null ? state : beginRound(state, now.toISOString());
+  const round =
+    state?.endedAt === null
+      ? state
+      : {
+          position: null,
+          ...FREE,
+          roundAt: now.toISOString(),
+          endedAt: null,
+          restsSince: null,
+          lastRoundAt: state?.lastRoundAt ?? null,
+          failures: 0,
+          counts: {},
+          lastCounts: state?.counts ?? {},
+        };
   const lease: WalkLease = new Lease(
     {
       what: "walk",
@@ -220,7 +212,13 @@ async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
       state = afterStep(state, await takeStep(runPlace(run, state)), services.clock.now());
     } catch (error) {
       services.log.error("a walk failed", { walk: walk.name, error });
-      await endRun(run, stateAfterFailure(state));
+      const failures = state.failures + 1;
+      await endRun(
+        run,
+        failures < FAILURES_MAX
+          ? { ...state, failures }
+          : { ...state, position: null, failures: 0 },
+      );
       return "failed";
     }
     if (state.endedAt !== null || state.restsSince !== null || run.isTimeUp()) break;

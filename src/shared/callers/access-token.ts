@@ -22,10 +22,6 @@ function foreignClaimOf(payload: JWTPayload): string | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "";
 
-/** Reports whether a token names what a client may do: a text (`scope` of RFC 9068, `scp` of Entra ID) or a list (Okta). */
-const hasScope = ({ scp, scope }: JWTPayload) =>
-  [scp, scope].some((one) => isText(one) || (Array.isArray(one) && one.some(isText)));
-
 /**
  * Reports whether a token was issued to a program, which needs no scope. RFC 9068 requires `client_id`. Entra ID says
  * how the client proved itself (`azpacr`, `appidacr`; 0 is a public client, for which there are delegated tokens alone)
@@ -60,7 +56,13 @@ export function checkAccessToken(header: JWTHeaderParameters, payload: JWTPayloa
       expected: "an access token",
       found: `${foreign}: ${boundedText(payload[foreign])}`,
     });
-  if (!hasScope(payload) && !isOfClient(payload))
+  // Whether a token names what a client may do: a text (`scope` of RFC 9068, `scp` of Entra ID) or a list (Okta).
+  if (
+    ![payload.scp, payload.scope].some(
+      (one) => isText(one) || (Array.isArray(one) && one.some(isText)),
+    ) &&
+    !isOfClient(payload)
+  )
     throw invalidCredentials({
       check: "kind of token",
       expected: "an access token, with scp, scope, client_id, or what an app's token has",

@@ -108,22 +108,6 @@ function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) 
   return { findKey, renew };
 }
 
-/** Returns the roles of a token. Only an array of texts counts, neither `scp` nor a single text. */
-function rolesOf(payload: JWTPayload): readonly string[] {
-  const roles = payload["roles"];
-  return Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [];
-}
-
-/** Reports whether the issuer's key set is the cause, and not the token. */
-function isKeySetFault(error: errors.JOSEError): boolean {
-  return (
-    error instanceof errors.JWKSInvalid ||
-    error instanceof errors.JWKSTimeout ||
-    // The library uses this code for a key set that isn't JSON.
-    error.code === errors.JOSEError.code
-  );
-}
-
 function operatorOf(payload: JWTPayload, tenantId: string | undefined): OperatorCaller {
   if (tenantId !== undefined && payload["tid"] !== tenantId)
     throw invalidCredentials({
@@ -138,7 +122,13 @@ function operatorOf(payload: JWTPayload, tenantId: string | undefined): Operator
       expected: "text in oid or sub",
       found: boundedText([payload["oid"], payload.sub]),
     });
-  return { kind: "operator", subject, roles: rolesOf(payload) };
+  // The roles of a token. Only an array of texts counts, neither `scp` nor a single text.
+  const roles = payload["roles"];
+  return {
+    kind: "operator",
+    subject,
+    roles: Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [],
+  };
 }
 
 /** Verifies access tokens of the operators' identity provider. Without its settings, no token is accepted. */
@@ -170,7 +160,14 @@ export function createOperators(
         return operatorOf(payload, tenantId);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
-        if (isKeySetFault(error)) throw serviceUnavailable(error);
+        // Whether the issuer's key set is the cause, and not the token.
+        if (
+          error instanceof errors.JWKSInvalid ||
+          error instanceof errors.JWKSTimeout ||
+          // The library uses this code for a key set that isn't JSON.
+          error.code === errors.JOSEError.code
+        )
+          throw serviceUnavailable(error);
         const wanted = { issuers, audiences, algorithms: ALGORITHMS, keysFrom: jwksUrl, now };
         throw invalidCredentials(failedTokenCheck(error, token, wanted));
       }

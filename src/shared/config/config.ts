@@ -1,6 +1,6 @@
 import type { OperatorConfig } from "../callers/tokens.ts";
 import type { StorageAccount } from "../runtime/storage-account.ts";
-import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
+import type { NetworkApp, NetworkApps } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { findSecretFaults } from "./secret-faults.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
@@ -128,19 +128,6 @@ const wrongSettings = (problems: readonly string[]) =>
 /** Shorter names are too much like those of other programs. */
 const NAME_LENGTH_MIN = 10;
 const TYPOS_MAX = 2;
-/** Reports whether a name is one of Azure's own. What is like these is Azure's too. */
-const isAzures = (name: string) => /^azure/i.test(name);
-
-/** Returns a problem for each name that is almost a setting's. A mistyped setting would keep its default, in silence. */
-function findMistypedNames(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const names = Object.keys(SETTINGS);
-  const own = names.filter((name) => name.length >= NAME_LENGTH_MIN && !isAzures(name));
-  return Object.keys(environment).flatMap((given) => {
-    if (given in SETTINGS || given.length < NAME_LENGTH_MIN) return [];
-    const meant = own.find((name) => isAlmost(given.toUpperCase(), name));
-    return meant === undefined ? [] : [`${given}: must be spelled ${meant}`];
-  });
-}
 
 /** Reports whether two typing mistakes at most lead from one text to the other. */
 function isAlmost(given: string, meant: string): boolean {
@@ -165,7 +152,14 @@ function isAlmost(given: string, meant: string): boolean {
 
 function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const values: Record<string, unknown> = {};
-  const problems: string[] = [...findMistypedNames(environment)];
+  // A problem for each name that is almost a setting's. A mistyped setting would keep its default, in silence.
+  const names = Object.keys(SETTINGS);
+  const own = names.filter((name) => name.length >= NAME_LENGTH_MIN && !/^azure/i.test(name));
+  const problems: string[] = Object.keys(environment).flatMap((given) => {
+    if (given in SETTINGS || given.length < NAME_LENGTH_MIN) return [];
+    const meant = own.find((name) => isAlmost(given.toUpperCase(), name));
+    return meant === undefined ? [] : [`${given}: must be spelled ${meant}`];
+  });
   for (const [name, { schema, fallback }] of Object.entries(SETTINGS)) {
     const given = environment[name] || undefined;
     const text = given ?? fallback;
@@ -203,51 +197,6 @@ function identityConfig(settings: Settings) {
   };
 }
 
-const hostAccount = (settings: Settings) =>
-  storageAccount(
-    settings.AzureWebJobsStorage,
-    settings.AzureWebJobsStorage__accountName,
-    settings.AZURE_CLIENT_ID,
-  );
-
-const dataAccount = (settings: Settings) =>
-  storageAccount(
-    settings.DATA_STORAGE,
-    settings.DATA_STORAGE__accountName,
-    settings.AZURE_CLIENT_ID,
-  );
-
-function serviceIdentity(settings: Settings): ServiceIdentity {
-  const { LINK_CARD_USER_AGENT: linkReader, SUPPORT_URL: supportUrl } = settings;
-  return {
-    name: settings.SERVICE_NAME,
-    url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
-    ...(supportUrl === undefined ? {} : { supportUrl }),
-    ...(linkReader === undefined ? {} : { linkReader }),
-  };
-}
-
-const publishingConfig = (settings: Settings, quotas: Readonly<Record<string, number>>) => ({
-  networkTimeoutMs: settings.NETWORK_TIMEOUT_MS,
-  leaseSeconds: settings.LEG_LEASE_SECONDS,
-  retrySeconds: settings.LEG_RETRY_SECONDS,
-  workCheckSeconds: settings.WORK_CHECK_SECONDS,
-  // How fast a platform's legs are published when it accepts many at once.
-  legsPerSecond: settings.LEG_PACE_PER_SECOND,
-  // Per rolling day and network account, by `<network>.<kind>`.
-  quotas,
-  duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
-});
-
-const walksConfig = (settings: Settings) => ({
-  // Time between two runs of the timer.
-  tickMs: settings.TICK_SECONDS * 1_000,
-  // Time between two rounds of an hourly walk.
-  hourMs: settings.TICK_SECONDS * 60_000,
-  // Hour (UTC) at which the rounds of daily walks begin.
-  dailyAt: settings.DAILY_WALKS_AT,
-});
-
 /**
  * Parses the environment into a typed `Config`.
  * @throws Error with one message that names every setting that is missing or wrong
@@ -261,17 +210,32 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   // A network without its app here is not available.
   const networkApps: NetworkApps = networks.apps;
   // Queues are in the host's account, where the triggers look for them.
-  const host = hostAccount(settings);
+  const host = storageAccount(
+    settings.AzureWebJobsStorage,
+    settings.AzureWebJobsStorage__accountName,
+    settings.AZURE_CLIENT_ID,
+  );
   if (host === undefined)
     problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
   if (problems.length > 0 || host === undefined) throw wrongSettings(problems);
+  const { LINK_CARD_USER_AGENT: linkReader, SUPPORT_URL: supportUrl } = settings;
   return {
     production,
     logLevel: settings.LOG_LEVEL,
     publicBaseUrl: settings.PUBLIC_BASE_URL,
-    service: serviceIdentity(settings),
+    service: {
+      name: settings.SERVICE_NAME,
+      url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
+      ...(supportUrl === undefined ? {} : { supportUrl }),
+      ...(linkReader === undefined ? {} : { linkReader }),
+    },
     storage: {
-      data: dataAccount(settings) ?? host,
+      data:
+        storageAccount(
+          settings.DATA_STORAGE,
+          settings.DATA_STORAGE__accountName,
+          settings.AZURE_CLIENT_ID,
+        ) ?? host,
       host,
       prefix: settings.STORAGE_PREFIX,
     },
@@ -288,8 +252,25 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
       balanceLowTokens: settings.BALANCE_LOW_TOKENS,
     },
-    publishing: publishingConfig(settings, networks.quotas),
-    walks: walksConfig(settings),
+    publishing: {
+      networkTimeoutMs: settings.NETWORK_TIMEOUT_MS,
+      leaseSeconds: settings.LEG_LEASE_SECONDS,
+      retrySeconds: settings.LEG_RETRY_SECONDS,
+      workCheckSeconds: settings.WORK_CHECK_SECONDS,
+      // How fast a platform's legs are published when it accepts many at once.
+      legsPerSecond: settings.LEG_PACE_PER_SECOND,
+      // Per rolling day and network account, by `<network>.<kind>`.
+      quotas: networks.quotas,
+      duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
+    },
+    walks: {
+      // Time between two runs of the timer.
+      tickMs: settings.TICK_SECONDS * 1_000,
+      // Time between two rounds of an hourly walk.
+      hourMs: settings.TICK_SECONDS * 60_000,
+      // Hour (UTC) at which the rounds of daily walks begin.
+      dailyAt: settings.DAILY_WALKS_AT,
+    },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
       retrySeconds: settings.WEBHOOK_RETRY_SECONDS,

@@ -34,22 +34,17 @@ export async function checkAccount(
   if (services.linking.appFaults.areRefused(connection)) return "unreachable";
   if (connection.status === "needs_reauth") return checkRefused(services, network, connection);
   if (connection.status !== "active") return "skipped";
-  const isIdle = idleMs(connection, services.clock.now()) >= idleMsMax(network);
+  const now = services.clock.now();
+  const known = [connection.checkedAt, connection.lastUsedAt].filter((at) => at !== null);
+  const isIdle =
+    now.getTime() - Date.parse(known.sort().at(-1) ?? connection.updatedAt) >=
+    (network.accountCheck?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
   const { checked, connection: after } =
     isIdle || network.accountCheck?.readLimits !== undefined
       ? await touch(services, network, connection, isIdle)
       : ({ checked: "ok", connection } as const);
   if (checked !== "refused") await warn(services, after);
   return checked;
-}
-
-function idleMs({ checkedAt, lastUsedAt, updatedAt }: Connection, now: Date): number {
-  const known = [checkedAt, lastUsedAt].filter((at) => at !== null);
-  return now.getTime() - Date.parse(known.sort().at(-1) ?? updatedAt);
-}
-
-function idleMsMax({ accountCheck }: RegisteredNetwork): number {
-  return (accountCheck?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
 }
 
 interface CheckRun {

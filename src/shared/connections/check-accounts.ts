@@ -1,7 +1,7 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import { inBatches } from "../runtime/promises.ts";
 import { checkAccount, type CheckResult } from "./check-account.ts";
-import type { ConnectionRef, ProfileRef } from "./connection.ts";
+import type { ProfileRef } from "./connection.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../runtime/log.ts";
 import type { ConnectionsDeps } from "./deps.ts";
@@ -21,14 +21,6 @@ export interface ProfileChecks {
   readonly tally: Tally;
   /** The data key of each sealed text that was read. */
   readonly keys: readonly string[];
-}
-
-/** Groups connections by profile, because those of one profile are one query. */
-function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
-  const profiles = new Map<string, NetworkName[]>();
-  for (const { profileId, network } of refs)
-    profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
-  return profiles;
 }
 
 /** Runs one check. Its failure must not stop the others. */
@@ -102,6 +94,10 @@ export async function checkAccountsOf(
   );
   const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
     checkAccountsOfProfile(services, { platformId, profileId }, networks);
-  const checks = await inBatches([...byProfile(refs)], PROFILES_AT_ONCE, check);
+  // Groups connections by profile, because those of one profile are one query.
+  const profiles = new Map<string, NetworkName[]>();
+  for (const { profileId, network } of refs)
+    profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
+  const checks = await inBatches([...profiles], PROFILES_AT_ONCE, check);
   return { accounts: refs.length, next, checks };
 }

@@ -17,7 +17,7 @@ import {
 } from "./connect-session.ts";
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
 import { priceOfLink } from "./link-account.ts";
-import { sessionState, type StateDeps } from "./session-state.ts";
+import { sessionState } from "./session-state.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../runtime/errors.ts";
 import { linkUrl, publicUrl } from "../networks/options.ts";
 import { refusedPublicUrl } from "../runtime/outbound.ts";
@@ -144,30 +144,24 @@ export async function listSessions(
     services.stores.connectSessions.listOfProfile(scope, { after, limit, since, now }),
     listConnections(services, scope),
   ]);
-  const items = await openOnes(services, scope, listed.items);
+  // Filters the sessions that are open. Each key or session that started some of them is read once.
+  const asked = new SingleFlight<boolean>(Infinity);
+  const { clock } = services;
+  const tenants = {
+    isMakerActive: (_platformId: string, maker: Maker) =>
+      asked.run(JSON.stringify(maker), () =>
+        services.tenants.isMakerActive(scope.platformId, maker),
+      ),
+  };
+  const states = await Promise.all(
+    listed.items.map((session) => sessionState({ clock, tenants }, session)),
+  );
+  const items = listed.items.filter((_session, at) => states[at] === "open");
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   const open = { items, next: listed.next };
   return toPage(open, limit, makeCursor, (session) =>
     toSessionView(session, connections.items, "open"),
   );
-}
-
-/** Filters the sessions that are open. Each key or session that started some of them is read once. */
-async function openOnes(
-  services: StateDeps,
-  { platformId }: ProfileScope,
-  sessions: readonly ConnectSession[],
-): Promise<readonly ConnectSession[]> {
-  const asked = new SingleFlight<boolean>(Infinity);
-  const { clock } = services;
-  const tenants = {
-    isMakerActive: (_platformId: string, maker: Maker) =>
-      asked.run(JSON.stringify(maker), () => services.tenants.isMakerActive(platformId, maker)),
-  };
-  const states = await Promise.all(
-    sessions.map((session) => sessionState({ clock, tenants }, session)),
-  );
-  return sessions.filter((_session, at) => states[at] === "open");
 }
 
 /**

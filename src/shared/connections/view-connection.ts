@@ -1,4 +1,4 @@
-import { networkOf, type NetworkName, unavailableFeatures } from "../networks/lookup.ts";
+import { networkOf, unavailableFeatures } from "../networks/lookup.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {
@@ -33,13 +33,6 @@ export function quotaOfKind(
   return { kind, limit: max === undefined ? configured : Math.min(configured, max) };
 }
 
-function quotaKinds(config: Config, network: NetworkName): string[] {
-  const prefix = `${network}.`;
-  return Object.keys(config.publishing.quotas)
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => name.slice(prefix.length));
-}
-
 /** Reads how much of a quota the network account has used over all profiles that link it. Costs one read. */
 export async function readQuota(
   services: Pick<ViewDeps, "clock" | "readQuotaUse">,
@@ -53,18 +46,6 @@ export async function readQuota(
 }
 
 type QuotedAccount = Pick<Connection, "network" | "account" | "limits">;
-
-async function tightestQuota(
-  services: ViewDeps,
-  connection: QuotedAccount,
-): Promise<QuotaView | null> {
-  const quotas = quotaKinds(services.config, connection.network).flatMap(
-    (kind) => quotaOfKind(services.config, kind, connection) ?? [],
-  );
-  const uses = await Promise.all(quotas.map((quota) => readQuota(services, connection, quota)));
-  const [tightest = null] = uses.sort((left, right) => left.remaining - right.remaining);
-  return tightest;
-}
 
 /** Returns the permissions that are requested today and that the authorisation of a connection lacks. */
 export function missingScopes(
@@ -82,7 +63,14 @@ export async function viewerOf(
   services: ViewDeps,
   account: QuotedAccount,
 ): Promise<(connection: Connection) => ConnectionView> {
-  const quota = await tightestQuota(services, account);
+  const prefix = `${account.network}.`;
+  const quotas = Object.keys(services.config.publishing.quotas)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length))
+    .flatMap((kind) => quotaOfKind(services.config, kind, account) ?? []);
+  const uses = await Promise.all(quotas.map((quota) => readQuota(services, account, quota)));
+  const [tightest = null] = uses.sort((left, right) => left.remaining - right.remaining);
+  const quota = tightest;
   return (connection) =>
     toConnectionView(
       connection,

@@ -28,17 +28,6 @@ export async function beginErasure(
   return await closeProfile(services, owned.platformId, owned.id);
 }
 
-async function profileOf(
-  services: ErasureDeps,
-  { platformId, applicationId }: PlatformScope,
-  profileId: string,
-): Promise<Profile> {
-  const profile = await services.tenants.findProfile(platformId, profileId);
-  if (profile === undefined) throw notFound();
-  if (applicationId !== null && applicationId !== profile.applicationId) throw notFound();
-  return profile;
-}
-
 /**
  * Begins to erase a profile. From now on nothing is published or linked for it, which can't be undone. Personal data of
  * the profile itself is removed immediately, the rest in the background. May be repeated until the profile is gone.
@@ -50,7 +39,11 @@ export async function requestErasure(
   { profileId }: { readonly profileId: string },
 ): Promise<ProfileView> {
   const { platformId } = scope;
-  const { applicationId, status } = await profileOf(services, scope, profileId);
+  const profile = await services.tenants.findProfile(scope.platformId, profileId);
+  if (profile === undefined) throw notFound();
+  if (scope.applicationId !== null && scope.applicationId !== profile.applicationId)
+    throw notFound();
+  const { applicationId, status } = profile;
   const owned = { id: profileId, platformId, applicationId, requestedBy: actorOf(scope.caller) };
   const closed =
     status === "erasing"

@@ -34,9 +34,6 @@ interface Stopping {
   readonly isOverdue: boolean;
 }
 
-const positionOf = (cursor: string): StopPosition =>
-  // Safe: only the code below makes these.
-  cursor === "" ? { keys: "" } : (JSON.parse(cursor) as StopPosition);
 const cursorOf = (position: StopPosition) => JSON.stringify(position);
 const textOrUndefined = (text: string | undefined) => (text === "" ? undefined : text);
 
@@ -65,7 +62,11 @@ export async function stopPage(
   cursor: string,
 ): Promise<StopResult> {
   const { platformId } = stopping;
-  const { keys, profiles = "", posts } = positionOf(cursor);
+  const {
+    keys,
+    profiles = "",
+    posts,
+  } = cursor === "" ? { keys: "" } : (JSON.parse(cursor) as StopPosition);
   const { tenants } = services;
   if (keys !== undefined) {
     const rest = await tenants.revokeKeys(platformId, textOrUndefined(keys));

@@ -115,18 +115,14 @@ function postOfEvent(post: unknown, baseUrl: string): unknown {
   return { ...post, legs: post["legs"].map((leg) => legOfEvent(leg, baseUrl)) };
 }
 
-/** Adds links to the reference. Rows don't store them, because the relay's address may change. */
-function withDocUrls(data: Event["data"], baseUrl: string): Event["data"] {
-  return {
-    ...data,
-    ...("post" in data && { post: postOfEvent(data["post"], baseUrl) }),
-    ...("leg" in data && { leg: legOfEvent(data["leg"], baseUrl) }),
-  };
-}
-
 /** Formats an event as it is listed and, if it fits, sent to endpoints. `baseUrl` is the relay's own. */
 export function eventPayload(event: Event, baseUrl: string) {
   const { id, type, createdAt, sequence, applicationId, profileId } = event;
-  const data = withDocUrls(event.data, baseUrl);
+  // Adds links to the reference. Rows don't store them, because the relay's address may change.
+  const data = {
+    ...event.data,
+    ...("post" in event.data && { post: postOfEvent(event.data["post"], baseUrl) }),
+    ...("leg" in event.data && { leg: legOfEvent(event.data["leg"], baseUrl) }),
+  };
   return { id, type, apiVersion: "v1", createdAt, sequence, applicationId, profileId, data };
 }

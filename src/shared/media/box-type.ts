@@ -15,14 +15,6 @@ const BRANDS: Readonly<Record<string, string>> = {
 /** Brands that describe how the file is built rather than what is in it. The other brands tell the type. */
 const GENERAL: ReadonlySet<string> = new Set(["mif1", "msf1", "mif2", "miaf"]);
 
-/** Returns the type by the main brand, or by the first known one of the others. */
-function typeOfBrands(brands: readonly string[]): string | undefined {
-  for (const brand of brands)
-    for (const [type, known] of Object.entries(BRANDS))
-      if (known.split(/ (?=\S)/).some((start) => brand.startsWith(start))) return type;
-  return brands.some((brand) => GENERAL.has(brand)) ? "image/heif" : undefined;
-}
-
 const BOXES_MAX = 8;
 const BRANDS_MAX = 32;
 /** Boxes that may come before one with the type: https://developer.apple.com/documentation/quicktime-file-format */
@@ -46,7 +38,11 @@ export function boxTypeOf(bytes: Buffer): string | undefined {
       const brands = [bytes.toString("latin1", at + 8, at + 12)];
       for (let brand = at + 16; brand + 4 <= end; brand += 4)
         brands.push(bytes.toString("latin1", brand, brand + 4));
-      return typeOfBrands(brands);
+      // The type by the main brand, or by the first known one of the others.
+      for (const brand of brands)
+        for (const [type, known] of Object.entries(BRANDS))
+          if (known.split(/ (?=\S)/).some((start) => brand.startsWith(start))) return type;
+      return brands.some((brand) => GENERAL.has(brand)) ? "image/heif" : undefined;
     }
     if (!FILLERS.has(name)) return undefined;
     at += size;

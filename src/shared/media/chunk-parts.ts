@@ -93,7 +93,14 @@ export function webpParts(webp: Buffer, { orientation }: PartsOptions): PictureP
   const chunks = webpChunks(webp.subarray(WEBP_START, last), WEBP_PICTURE, facts);
   const frames = Math.max(1, facts.frames);
   if (chunks === undefined || !isWhole) return { ...facts, frames, kept: null };
-  const extended = withFlags(chunks, exif !== null);
+  // Corrects the header, which states whether metadata follow.
+  const hasExif = exif !== null;
+  const extended = chunks.map((chunk) => {
+    if (chunk.toString("latin1", 0, 4) !== "VP8X") return chunk;
+    const head = Buffer.from(chunk);
+    head.writeUInt8((head.readUInt8(8) & ~METADATA_FLAGS) | (hasExif ? EXIF_FLAG : 0), 8);
+    return head;
+  });
   const body = exif === null ? extended : [...extended, riffChunk("EXIF", exif)];
   const size = Buffer.alloc(4);
   size.writeUInt32LE(4 + body.reduce((sum, { length }) => sum + length, 0));
@@ -133,16 +140,6 @@ function webpChunks(
     else facts.hasExtras = true;
   }
   return at >= body.length ? kept : undefined;
-}
-
-/** Corrects the header, which states whether metadata follow. */
-function withFlags(chunks: readonly Buffer[], hasExif: boolean): Buffer[] {
-  return chunks.map((chunk) => {
-    if (chunk.toString("latin1", 0, 4) !== "VP8X") return chunk;
-    const head = Buffer.from(chunk);
-    head.writeUInt8((head.readUInt8(8) & ~METADATA_FLAGS) | (hasExif ? EXIF_FLAG : 0), 8);
-    return head;
-  });
 }
 
 const BITMAP_HEAD = 14;

@@ -90,13 +90,6 @@ function soundType(bytes: Buffer): string | undefined {
 const PACKET_BYTES = 188;
 const PACKET_START = 0x47;
 
-/** Reports whether a file is a transport stream. Some cameras put four bytes before each packet. */
-function isTransportStream(bytes: Buffer): boolean {
-  return [0, 4].some((extra) =>
-    [0, 1, 2, 3].every((packet) => bytes[extra + packet * (PACKET_BYTES + extra)] === PACKET_START),
-  );
-}
-
 const TEXT_DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const PRESENTATION = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
@@ -177,7 +170,15 @@ export function contentTypeOf(file: Uint8Array): string {
   const [, , signed] = SIGNATURES.find(([offset, start]) => text.startsWith(start, offset)) ?? [];
   const found = signed ?? boxTypeOf(bytes) ?? soundType(bytes);
   if (found !== undefined) return found;
-  if (isTransportStream(bytes)) return "video/mp2t";
+  // Whether a file is a transport stream. Some cameras put four bytes before each packet.
+  if (
+    [0, 4].some((extra) =>
+      [0, 1, 2, 3].every(
+        (packet) => bytes[extra + packet * (PACKET_BYTES + extra)] === PACKET_START,
+      ),
+    )
+  )
+    return "video/mp2t";
   if (looksLikeWebPage(bytes)) return WEB_PAGE;
   return pdfStart(bytes) === undefined ? UNKNOWN_TYPE : PDF;
 }

@@ -164,12 +164,12 @@ function decodedBytes({ width, height, channels, depth }: Metadata): number {
 
 function decodedMax(metadata: Metadata): number {
   if (metadata.format === "heif") return HEIF_BYTES_MAX;
-  return isStreamed(metadata) ? DECODED_BYTES_MAX : HELD_BYTES_MAX;
-}
-
-/** Reports whether the image is decoded line by line. */
-function isStreamed({ format, isProgressive, depth }: Metadata): boolean {
-  return (format === "jpeg" || format === "png") && !isProgressive && depth === "uchar";
+  // Whether the image is decoded line by line.
+  return (metadata.format === "jpeg" || metadata.format === "png") &&
+    !metadata.isProgressive &&
+    metadata.depth === "uchar"
+    ? DECODED_BYTES_MAX
+    : HELD_BYTES_MAX;
 }
 
 const SAMPLE_EDGE = 256;

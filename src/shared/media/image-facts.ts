@@ -12,23 +12,7 @@ interface PixelSize {
   readonly height: number;
 }
 
-/** Returns the visible frame of an image that the library can't read, or zeros when unknown. */
-function frameBySize(bytes: Uint8Array): PixelSize {
-  try {
-    const { width, height, orientation = UPRIGHT } = imageSize(bytes);
-    return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
-  } catch {
-    // The header is damaged. The network decides whether the file is published.
-    return { width: 0, height: 0 };
-  }
-}
-
 const AVIF = "image/avif";
-
-/** Returns a picture's orientation (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
-function orientationOf(contentType: string, metadata: Metadata | undefined): number {
-  return contentType === AVIF ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
-}
 
 const BRANDS_END = 64;
 
@@ -63,25 +47,18 @@ export interface KnownImage {
 /** What cameras and programs write of a photo all around (Photo Sphere XMP), as an attribute or an element. */
 const PANORAMA = /ProjectionType\s{0,9}(?:>|=\s{0,9}["'])\s{0,9}equirectangular/i;
 
-/** Reports whether few programs show the picture as it is meant: its coding or its colours are rare. */
-function isRarelyShown({ contentType, bytes, metadata }: KnownImage): boolean {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return (
-    metadata?.space === "cmyk" ||
-    (contentType === "image/jpeg" && jpegCoding(file) === "arithmetic") ||
-    statedColours(contentType, bytes) !== undefined
-  );
-}
-
 /** Determines the facts of an image from its bytes. When they are only the first, the usual is assumed for the rest. */
 export function factsOfImage(image: KnownImage): ImageFacts {
   const { contentType, bytes, size, metadata } = image;
   const isWhole = bytes.length === size;
-  const orientation = orientationOf(contentType, metadata);
+  // A picture's orientation (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows.
+  const orientation = contentType === AVIF ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
   const isKnownType = isSeparableType(contentType);
   const { kept, hasExtras, ...parts } = isKnownType
     ? pictureParts(contentType, bytes, { orientation })
     : partsByLibrary(image);
+  // Whether few programs show the picture as it is meant: its coding or its colours are rare.
+  const file = Buffer.from(image.bytes.buffer, image.bytes.byteOffset, image.bytes.byteLength);
   return {
     contentType,
     size: kept?.reduce((sum, { length }) => sum + length, 0) ?? size,
@@ -93,7 +70,10 @@ export function factsOfImage(image: KnownImage): ImageFacts {
     isSeparable: kept !== null || (!isWhole && isKnownType),
     lacksEnd: false,
     hasAlpha: metadata?.hasAlpha ?? false,
-    isRare: isRarelyShown(image),
+    isRare:
+      image.metadata?.space === "cmyk" ||
+      (image.contentType === "image/jpeg" && jpegCoding(file) === "arithmetic") ||
+      statedColours(image.contentType, image.bytes) !== undefined,
     isPanorama: metadata?.xmp !== undefined && PANORAMA.test(metadata.xmp.toString("latin1")),
   };
 }
@@ -103,7 +83,16 @@ function frameOf(
   orientation: number,
   metadata: Metadata | undefined,
 ): PixelSize {
-  if (metadata === undefined) return frameBySize(bytes);
+  if (metadata === undefined) {
+    // The visible frame of an image that the library can't read, or zeros when unknown.
+    try {
+      const { width, height, orientation = UPRIGHT } = imageSize(bytes);
+      return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
+    } catch {
+      // The header is damaged. The network decides whether the file is published.
+      return { width: 0, height: 0 };
+    }
+  }
   const { width, height, pageHeight = height } = metadata;
   const isSideways = orientation >= FIRST_SIDEWAYS;
   return isSideways ? { width: pageHeight, height: width } : { width, height: pageHeight };

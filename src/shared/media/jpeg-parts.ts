@@ -74,7 +74,19 @@ export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureP
   let isEnded = false;
   for (const { marker, bytes } of jpegSegments(jpeg)) {
     isEnded = marker === END;
-    if (!isEnded) takeSegment(found, marker, bytes);
+    if (!isEnded) {
+      const [, , needed = 0] =
+        NEEDED.find(
+          ([known, name]) => marker === known && bytes.toString("latin1", 4).startsWith(name),
+        ) ?? [];
+      const isTable = marker >= FIRST_FRAME && marker <= LAST_TABLE;
+      if (isTable || needed === Infinity) found.kept.push(bytes);
+      else if (needed > 0) takeFixed(found, bytes, needed);
+      else if (marker === APP1) found.hasMetadata ||= !isSilentExif(bytes.subarray(4));
+      else if (marker === APP13 || marker === COMMENT) found.hasMetadata = true;
+      // Thumbnails, indexes of further pictures, and anything else that programs add.
+      else found.hasExtras = true;
+    }
     // These are bytes after the end of the image.
     else found.hasExtras ||= bytes.length > 2;
   }
@@ -109,20 +121,6 @@ const NEEDED: readonly (readonly [marker: number, name: string, length: number])
   [APP2, "ICC_PROFILE\0", Infinity],
   [ADOBE, "Adobe", ADOBE_BYTES],
 ];
-
-function takeSegment(found: JpegContents, marker: number, segment: Buffer): void {
-  const [, , needed = 0] =
-    NEEDED.find(
-      ([known, name]) => marker === known && segment.toString("latin1", 4).startsWith(name),
-    ) ?? [];
-  const isTable = marker >= FIRST_FRAME && marker <= LAST_TABLE;
-  if (isTable || needed === Infinity) found.kept.push(segment);
-  else if (needed > 0) takeFixed(found, segment, needed);
-  else if (marker === APP1) found.hasMetadata ||= !isSilentExif(segment.subarray(4));
-  else if (marker === APP13 || marker === COMMENT) found.hasMetadata = true;
-  // Thumbnails, indexes of further pictures, and anything else that programs add.
-  else found.hasExtras = true;
-}
 
 /** Keeps the known fields of a segment, without the thumbnail that may follow. */
 function takeFixed(found: JpegContents, segment: Buffer, length: number): void {

@@ -32,15 +32,6 @@ function hasAllScans(jpeg: Buffer): boolean {
   return missing.size > 0 && [...missing.values()].flat().every((bits) => bits === 0);
 }
 
-function withJpegEnd(jpeg: Buffer): Buffer | undefined {
-  let last = 0;
-  for (const { marker } of jpegSegments(jpeg)) last = marker;
-  if (last !== JPEG_SCAN || !hasAllScans(jpeg)) return undefined;
-  // The first byte of the marker may be there.
-  const isHalf = jpeg.at(-1) === 0xff;
-  return Buffer.concat([jpeg, Buffer.from(isHalf ? [JPEG_END] : [0xff, JPEG_END])]);
-}
-
 function withPngEnd(png: Buffer): Buffer | undefined {
   let end = PNG_START;
   let last = "";
@@ -60,6 +51,13 @@ function withPngEnd(png: Buffer): Buffer | undefined {
  */
 export function withEnd(contentType: string, bytes: Uint8Array): Buffer | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (contentType === "image/jpeg") return withJpegEnd(file);
+  if (contentType === "image/jpeg") {
+    let last = 0;
+    for (const { marker } of jpegSegments(file)) last = marker;
+    if (last !== JPEG_SCAN || !hasAllScans(file)) return undefined;
+    // The first byte of the marker may be there.
+    const isHalf = file.at(-1) === 0xff;
+    return Buffer.concat([file, Buffer.from(isHalf ? [JPEG_END] : [0xff, JPEG_END])]);
+  }
   return contentType === "image/png" ? withPngEnd(file) : undefined;
 }

@@ -96,7 +96,21 @@ async function streamsIn(head: Buffer, sectors: Sectors): Promise<ReadonlyMap<st
   let index = head.readUInt32LE(DIRECTORY_AT);
   let table: { readonly at: number; readonly sector: Buffer } = { at: -1, sector: head };
   for (let count = 0; count < SECTORS_MAX && index < END_OF_CHAIN; count += 1) {
-    entries.push(...entriesOf(await sectors.at(index)));
+    const sector = await sectors.at(index);
+    entries.push(
+      ...Array.from({ length: Math.floor(sector.length / ENTRY_BYTES) }, (_none, index) => {
+        const entry = sector.subarray(index * ENTRY_BYTES);
+        const length = Math.min(entry.readUInt16LE(64), 64);
+        return {
+          name: entry.toString("utf16le", 0, Math.max(0, length - 2)),
+          type: entry[66] ?? 0,
+          left: entry.readUInt32LE(68),
+          right: entry.readUInt32LE(72),
+          child: entry.readUInt32LE(76),
+          start: entry.readUInt32LE(116),
+        };
+      }),
+    );
     const [tableAt, entry] = [Math.floor((index * 4) / sectors.bytes), (index * 4) % sectors.bytes];
     const isListed = tableAt < TABLES_IN_HEADER;
     if (isListed && table.at !== tableAt) {
@@ -120,21 +134,6 @@ interface ZipEntry {
   readonly right: number;
   readonly child: number;
   readonly start: number;
-}
-
-function entriesOf(sector: Buffer): ZipEntry[] {
-  return Array.from({ length: Math.floor(sector.length / ENTRY_BYTES) }, (_none, index) => {
-    const entry = sector.subarray(index * ENTRY_BYTES);
-    const length = Math.min(entry.readUInt16LE(64), 64);
-    return {
-      name: entry.toString("utf16le", 0, Math.max(0, length - 2)),
-      type: entry[66] ?? 0,
-      left: entry.readUInt32LE(68),
-      right: entry.readUInt32LE(72),
-      child: entry.readUInt32LE(76),
-      start: entry.readUInt32LE(116),
-    };
-  });
 }
 
 /** Yields the entries of one folder, which are a tree (MS-CFB, 2.6.4). */

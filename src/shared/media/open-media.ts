@@ -137,8 +137,14 @@ async function detectedType({
   }
   if (type === WEB_PAGE) throw mediaRefusal("webPage", "the file is a web page");
   if (type !== UNKNOWN_TYPE) return type;
-  refuseCoded(answer);
-  if (isStatedPage(answer) && !sample.subarray(0, TEXT_BYTES).includes(0))
+  // Refuses a coded body of no known type. Otherwise the header doesn't count, as many servers send nonsense.
+  const value = answer.headers["content-encoding"];
+  const isMeant = value !== undefined && value !== "" && value.toLowerCase() !== "identity";
+  if (isMeant) throw unreachable("coding", { value });
+  if (
+    /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers["content-type"] ?? "") &&
+    !sample.subarray(0, TEXT_BYTES).includes(0)
+  )
     throw mediaRefusal("webPage", "its server says that the file is a web page");
   return type;
 }
@@ -194,20 +200,10 @@ async function documentFacts(
 /** How many bytes are checked for a zero, which no text in an ASCII-compatible encoding has. */
 const TEXT_BYTES = 4_096;
 
-const isStatedPage = ({ headers }: Pick<OpenedResponse, "headers">) =>
-  /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers["content-type"] ?? "");
-
 /** Corrects the type by the facts: a file with a length but no frame is sound, even in a type for films. */
 function typeByFacts(contentType: string, { durationSeconds, width }: FileFacts): string {
   if (durationSeconds === null || width !== null) return contentType;
   return contentType.replace(/^video\/(mp4|webm|3gpp2?)$/, "audio/$1");
-}
-
-/** Refuses a coded body of no known type. Otherwise the header doesn't count, as many servers send nonsense. */
-function refuseCoded({ headers }: Pick<OpenedResponse, "headers">): void {
-  const value = headers["content-encoding"];
-  const isMeant = value !== undefined && value !== "" && value.toLowerCase() !== "identity";
-  if (isMeant) throw unreachable("coding", { value });
 }
 
 interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough" | "leftMs"> {
@@ -235,14 +231,14 @@ type FirstPart = ByteRange & { readonly size: number };
 
 /** Returns the part of the file in an answer, or undefined when reading can't continue from there. */
 function beginningOf(answer: OpenedResponse): FirstPart | undefined {
-  const part = answer.status === 206 && !isCoded(answer) ? partOf(answer) : undefined;
+  const part =
+    answer.status === 206 && !(codingsOf(answer.headers["content-encoding"] ?? "").length > 0)
+      ? partOf(answer)
+      : undefined;
   const { first, last, size } = part ?? {};
   if (first !== 0 || last === undefined || size === undefined || last >= size) return undefined;
   return { first, last, size };
 }
-
-const isCoded = ({ headers }: OpenedResponse) =>
-  codingsOf(headers["content-encoding"] ?? "").length > 0;
 
 async function ranged(
   file: RemoteFile,

@@ -1,11 +1,6 @@
 import { Parser } from "htmlparser2";
 import iconv from "iconv-lite";
-import {
-  type WebPage,
-  type PageCard,
-  type ReadPage,
-  shownCard,
-} from "../networks/contract/page-card.ts";
+import { type WebPage, type ReadPage, shownCard } from "../networks/contract/page-card.ts";
 import { isBlank } from "../networks/contract/text.ts";
 import { URL_LENGTH_MAX } from "../runtime/http-call.ts";
 
@@ -25,27 +20,22 @@ const IMAGES = [
  */
 export function readPageCard({ url, contentType, body }: WebPage): ReadPage {
   const head = readHead(body, contentType);
-  const base = baseOf(head, url);
+  const base = head.base === undefined ? url : (webUrl(head.base, url) ?? url);
   const next = head.refresh === undefined ? undefined : webUrl(head.refresh, base);
   const isSentOn = next !== undefined && next !== url;
-  return { card: cardOf(head, base), next: isSentOn ? next : undefined };
-}
-
-function cardOf(head: PageHead, base: string): PageCard | undefined {
   const title = firstOf(head, TITLES) ?? head.title;
   // A page may name pictures for others that can't be fetched, such as one within the page itself.
   const named = [...IMAGES.flatMap((name) => head.metas.get(name) ?? []), ...head.pictures];
   const imageUrls = named.flatMap((address) => webUrl(address, base) ?? []);
-  return shownCard({ title, description: firstOf(head, DESCRIPTIONS) ?? "", imageUrls });
+  return {
+    card: shownCard({ title, description: firstOf(head, DESCRIPTIONS) ?? "", imageUrls }),
+    next: isSentOn ? next : undefined,
+  };
 }
 
 /** Returns the first content that shows something. */
 function firstOf({ metas }: PageHead, names: readonly string[]): string | undefined {
   return names.flatMap((name) => metas.get(name) ?? []).find((content) => !isBlank(content));
-}
-
-function baseOf({ base }: PageHead, url: string): string {
-  return base === undefined ? url : (webUrl(base, url) ?? url);
 }
 
 function webUrl(address: string, base: string): string | undefined {
@@ -110,15 +100,15 @@ function readHtml(html: string): PageHead {
 
 function take(head: PageHead, name: string, attributes: Attributes): void {
   if (name === "base") head.base ??= attributes["href"];
-  if (name === "meta" || name === "link") takePicture(head, attributes);
+  if (name === "meta" || name === "link") {
+    const isPicture = /(?:^|\s)image(?:_src)?(?:\s|$)/i.test(
+      `${attributes.itemprop ?? ""} ${attributes.rel ?? ""}`,
+    );
+    const picture = (attributes.href ?? attributes.content ?? "").trim();
+    if (isPicture && picture !== "" && head.pictures.length < CONTENTS_MAX)
+      head.pictures.push(picture);
+  }
   if (name === "meta") takeMeta(head, attributes);
-}
-
-function takePicture(head: PageHead, { itemprop, rel, href, content }: Attributes): void {
-  const isPicture = /(?:^|\s)image(?:_src)?(?:\s|$)/i.test(`${itemprop ?? ""} ${rel ?? ""}`);
-  const picture = (href ?? content ?? "").trim();
-  if (isPicture && picture !== "" && head.pictures.length < CONTENTS_MAX)
-    head.pictures.push(picture);
 }
 
 function takeMeta(head: PageHead, attributes: Attributes): void {
@@ -167,10 +157,6 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
   ["utf-16le", [0xff, 0xfe]],
 ];
 
-function markedEncoding(bytes: Uint8Array): string | undefined {
-  return BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
-}
-
 /** Returns the label in an XML declaration, which counts if nothing else says more (HTML Standard, 13.2.3.2). */
 function xmlEncodingOf(text: string): string | undefined {
   const declaration = text.startsWith("<?xml") ? text.slice(0, text.indexOf(">")) : "";
@@ -203,24 +189,22 @@ function isUtf8(bytes: Uint8Array): boolean {
  */
 const FULLER: Readonly<Record<string, string>> = { "euc-kr": "cp949", big5: "big5hkscs" };
 
-function decodedText(bytes: Uint8Array, encoding: string): string {
-  const fuller = FULLER[encoding];
-  return fuller === undefined
-    ? new TextDecoder(encoding).decode(bytes)
-    : iconv.decode(Buffer.from(bytes), fuller);
-}
-
 /**
  * Reads a page in its encoding: by its order mark, its header, its own declaration, or its bytes (HTML
  * Standard, 13.2.3). Takes linear time for any page.
  */
 function readHead(bytes: Uint8Array, contentType: string): PageHead {
   const encoding =
-    markedEncoding(bytes) ??
+    BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0] ??
     encodingOf(CHARSET.exec(contentType)?.[1]) ??
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
   // In titles and attributes, the standard replaces null characters, at which some programs end a text.
-  const html = decodedText(bytes, encoding).replaceAll("\0", "\ufffd");
+  const fuller = FULLER[encoding];
+  const html = (
+    fuller === undefined
+      ? new TextDecoder(encoding).decode(bytes)
+      : iconv.decode(Buffer.from(bytes), fuller)
+  ).replaceAll("\0", "\ufffd");
   return readHtml(html);
 }

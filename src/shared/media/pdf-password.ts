@@ -90,20 +90,16 @@ function stringAfter(text: string, before: RegExp): Buffer | undefined {
     const digits = rest.slice(1, rest.indexOf(">")).replaceAll(/[^0-9a-f]/gi, "");
     return Buffer.from(digits, "hex");
   }
-  return Buffer.from(literalOf(rest), "latin1");
-}
-
-function literalOf(text: string): string {
   let depth = 0;
   let value = "";
-  for (const [part, escaped] of text.matchAll(/\\([0-7]{1,3}|\r\n|[^])|[^]/g)) {
+  for (const [part, escaped] of rest.matchAll(/\\([0-7]{1,3}|\r\n|[^])|[^]/g)) {
     if (part === ")" && depth === 1) break;
     if (part === "(") depth += 1;
     if (part === ")") depth -= 1;
     if (part === "(" && depth === 1) continue;
     value += escaped === undefined ? part : unescaped(escaped);
   }
-  return value;
+  return Buffer.from(value, "latin1");
 }
 
 function unescaped(escaped: string): string {

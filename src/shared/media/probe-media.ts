@@ -67,10 +67,6 @@ export interface ProbedMedia {
   readonly mediaIndex: number;
 }
 
-function isVideoAlike({ frames, contentType }: ImageFacts, { moving }: MediaTargets): boolean {
-  return frames > 1 && moving?.includes(contentType) === true;
-}
-
 /** Finds out whether publishing would refuse a picture that an option names, or how it would change it. */
 export function checkPicture(
   name: string,
@@ -96,7 +92,11 @@ export function checkMediaFile(
   const refused = (reason: MediaReason) => [refusalError(network, reason, place)];
   const reason = refusalReason(probe, targets);
   if (reason !== undefined) return refused(reason);
-  if (probe.image === null || isVideoAlike(probe.image, targets)) return [];
+  if (
+    probe.image === null ||
+    (probe.image.frames > 1 && targets.moving?.includes(probe.image.contentType) === true)
+  )
+    return [];
   const plan = planFit(probe.image, targets.image);
   if (plan.kind === "refused") return refused(plan.reason);
   const repairs = plan.kind === "repair" ? plan.repairs : [];

@@ -65,9 +65,6 @@ const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, i
 
 type File = Pick<MediaFacts, "contentType" | "size">;
 
-/** Types whose content is parsed. Other types are only recognised by their first bytes. */
-const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
-
 /** Time limit for reading a whole image. After that, its first bytes have to be enough. */
 const WHOLE_MS_MAX = 5_000;
 
@@ -89,7 +86,8 @@ export interface SampledFile {
  */
 export async function readFacts(readBy: ReadBy, sampled: SampledFile): Promise<FileFacts> {
   const { contentType } = sampled.file;
-  if (!isParsed(contentType)) return UNKNOWN;
+  // Types whose content is parsed. Other types are only recognised by their first bytes.
+  if (!/^(?:image|video|audio)\//.test(contentType)) return UNKNOWN;
   const memory = new HeldMemory(readBy.owner);
   try {
     return contentType.startsWith("image/")

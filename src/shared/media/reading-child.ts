@@ -176,18 +176,6 @@ function send(message: unknown, bytes: Uint8Array = new Uint8Array()): void {
   process.stdout.write(bytes);
 }
 
-/** Loads a job's library. When that fails, the process ends before the job begins and the file isn't blamed. */
-async function loadFor(job: FileJob): Promise<void> {
-  const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
-  try {
-    if (job.kind === "page") await loadPages();
-    else await (isImage ? loadImageLibrary() : loadVideoLibrary());
-  } catch {
-    process.exit(1);
-  }
-  send(BEGUN);
-}
-
 async function workOn(job: FileJob, input: Buffer): Promise<ReadingAnswer> {
   if (job.kind === "facts") return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
   if (job.kind === "page") {
@@ -217,7 +205,15 @@ function readingRefusal(error: unknown): ReadingAnswer {
 async function answerJob({ message, bytes: input }: Frame): Promise<void> {
   // Safe: the parent sends nothing else.
   const job = message as FileJob;
-  await loadFor(job);
+  // Loads a job's library. When that fails, the process ends before the job begins and the file isn't blamed.
+  const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
+  try {
+    if (job.kind === "page") await loadPages();
+    else await (isImage ? loadImageLibrary() : loadVideoLibrary());
+  } catch {
+    process.exit(1);
+  }
+  send(BEGUN);
   const { answer: answered, bytes } = await workOn(job, input).catch(readingRefusal);
   send(answered, bytes);
 }

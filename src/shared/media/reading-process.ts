@@ -136,7 +136,9 @@ export class ReadingProcess {
       const end = (reading: Reading) => {
         clearInterval(watch);
         this.#work = undefined;
-        this.#retireIfSpent();
+        const usage = this.#isUsable ? this.#usage() : undefined;
+        const { cpuMs, residentBytes } = usage ?? this.#last ?? { cpuMs: 0, residentBytes: 0 };
+        if (cpuMs > RETIRE_CPU_MS || residentBytes > RETIRE_RESIDENT_BYTES) this.stop();
         this.#keepAlive(false);
         resolve(reading);
       };
@@ -238,11 +240,5 @@ export class ReadingProcess {
   #usedBy({ usedBefore, startedAt }: ReadingWork): number {
     const usage = this.#usage();
     return usage === undefined ? performance.now() - startedAt : usage.cpuMs - usedBefore;
-  }
-
-  #retireIfSpent(): void {
-    const usage = this.#isUsable ? this.#usage() : undefined;
-    const { cpuMs, residentBytes } = usage ?? this.#last ?? { cpuMs: 0, residentBytes: 0 };
-    if (cpuMs > RETIRE_CPU_MS || residentBytes > RETIRE_RESIDENT_BYTES) this.stop();
   }
 }

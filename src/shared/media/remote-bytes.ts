@@ -204,7 +204,13 @@ export class RangedBytes extends DistantBytes {
     const answer = await this.#request({ first, last, bytesMax, validator });
     if (![200, 203, 206, 416].includes(answer.status)) throw badStatus(answer.status);
     if (!this.#hasSize(answer)) throw changed();
-    if (!this.#isOfKnownMark(answer)) {
+    // Whether an answer has a tag of the same bytes. A part may omit the tag that it was requested with.
+    const mark = changeMark(answer);
+    if (!(
+      this.#marks.has(mark) ||
+      answer.status === 416 ||
+      (answer.status === 206 && mark === null)
+    )) {
       if (!(await this.#beginsAsBefore())) throw changed();
       if (this.#marks.size < MARKS_MAX) this.#marks.add(changeMark(answer));
       if (answer.status !== 206 && validator !== null) {
@@ -251,14 +257,6 @@ export class RangedBytes extends DistantBytes {
       return answer.headers["content-range"]?.replace(/\s/g, "").endsWith(`*/${size}`) === true;
     if (answer.status === 206) return (partOf(answer)?.size ?? size) === size;
     return Number(answer.headers["content-length"] ?? size) === size;
-  }
-
-  /** Reports whether an answer has a tag of the same bytes. A part may omit the tag that it was requested with. */
-  #isOfKnownMark(answer: HttpResponse): boolean {
-    const mark = changeMark(answer);
-    return (
-      this.#marks.has(mark) || answer.status === 416 || (answer.status === 206 && mark === null)
-    );
   }
 
   async #beginsAsBefore(): Promise<boolean> {

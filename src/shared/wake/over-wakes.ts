@@ -33,10 +33,6 @@ interface WakePosition {
   readonly last?: Pick<StoredWake, "at" | "id"> | undefined;
 }
 
-function isAfter(wake: StoredWake, last: WakePosition["last"]): boolean {
-  return last === undefined || wake.at > last.at || (wake.at === last.at && wake.id > last.id);
-}
-
 /**
  * Makes the steps of a walk over one kind of wakes. Every run first visits the rows that are due now. Then it continues
  * with the old rows, from where the last run stopped, so that old rows don't delay new ones.
@@ -49,7 +45,11 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
     const listedAt = performance.now();
     const listed = await wakes.list(walk.kind, range, page);
     const now = clock.now();
-    const rows = listed.wakes.filter((wake) => isAfter(wake, last) && walk.isWanted(wake, now));
+    const rows = listed.wakes.filter(
+      (wake) =>
+        (last === undefined || wake.at > last.at || (wake.at === last.at && wake.id > last.id)) &&
+        walk.isWanted(wake, now),
+    );
     const { counts, begun } = await lookAtAll(
       { log: deps.log, what: walk.what },
       at,

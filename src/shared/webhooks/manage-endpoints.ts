@@ -1,4 +1,4 @@
-import { type Debit, priceOf } from "../ledger/ledger.ts";
+import { priceOf } from "../ledger/ledger.ts";
 
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
@@ -55,17 +55,6 @@ export async function listEndpoints(
   );
 }
 
-const priceFor = (scope: ApplicationScope): Debit => ({
-  operation: "webhooks.create",
-  tokens: priceOf("webhooks.create"),
-  applicationId: scope.applicationId,
-  profileId: null,
-  postId: null,
-  network: null,
-  actor: actorOf(scope.caller),
-  requestId: scope.requestId,
-});
-
 /**
  * Registers an endpoint of the scope's application.
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
@@ -93,7 +82,18 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await services.stores.endpoints.create(endpoint, secret, priceFor(scope))))
+  if (
+    !(await services.stores.endpoints.create(endpoint, secret, {
+      operation: "webhooks.create",
+      tokens: priceOf("webhooks.create"),
+      applicationId: scope.applicationId,
+      profileId: null,
+      postId: null,
+      network: null,
+      actor: actorOf(scope.caller),
+      requestId: scope.requestId,
+    }))
+  )
     throw limitReached(
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );

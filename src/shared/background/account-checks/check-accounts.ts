@@ -120,21 +120,6 @@ interface ListedPlatform {
   readonly after: string;
 }
 
-/** Makes the function that finds the next platform in the order of their index, which it reads ahead. */
-function platformsAhead(services: BackgroundDeps) {
-  let start = "";
-  let items: readonly ListedPlatform[] = [];
-  let isLastPage = false;
-  return async (after: string): Promise<ListedPlatform | undefined> => {
-    const at = items.findIndex((item) => item.after > after);
-    if (items.length > 0 && after >= start && (at >= 0 || isLastPage)) return items[at];
-    const from = after === "" ? undefined : after;
-    const page = await listPlatformIds(services.tenants, from, PLATFORMS_OF_PAGE);
-    [start, items, isLastPage] = [after, page.items, page.next === undefined];
-    return items[0];
-  };
-}
-
 function countsOf(
   checks: readonly ProfileChecks[],
   keys: readonly string[],
@@ -167,7 +152,18 @@ async function finishRound(
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const outbound = pacedOutbound(services.connections.outbound);
   const paced = { ...services.connections, outbound };
-  const nextPlatform = platformsAhead(services);
+  // Makes the function that finds the next platform in the order of their index, which it reads ahead.
+  let start = "";
+  let items: readonly ListedPlatform[] = [];
+  let isLastPage = false;
+  const nextPlatform = async (after: string): Promise<ListedPlatform | undefined> => {
+    const at = items.findIndex((item) => item.after > after);
+    if (items.length > 0 && after >= start && (at >= 0 || isLastPage)) return items[at];
+    const from = after === "" ? undefined : after;
+    const page = await listPlatformIds(services.tenants, from, PLATFORMS_OF_PAGE);
+    [start, items, isLastPage] = [after, page.items, page.next === undefined];
+    return items[0];
+  };
   return stepsWith<RoundPosition>(async (at) => {
     const position = at.position ?? START;
     const platform = await nextPlatform(position.platforms);

@@ -69,7 +69,12 @@ async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   const isTriedAgain = isUnknown && isByHandle && home.service !== LOGIN_HOST;
   const session = isTriedAgain ? await logIn(home.did) : named;
   if ("code" in session) return session;
-  if (session.active === false) return inactive(session, home, tools);
+  if (session.active === false) {
+    // The document of an account that was found by its handle was just read.
+    const server = home.pds === null ? await resolveServer(session.did, tools) : undefined;
+    const hasMoved = typeof server === "string" && server !== home.service && !isOwnServer(server);
+    return linkFailed(hasMoved ? "account_moved" : "account_restricted", session.status);
+  }
   const pds = await confirmServer(session, home, tools);
   if (typeof pds !== "string") return pds;
   const { did, handle, accessJwt, refreshJwt } = session;
@@ -79,17 +84,6 @@ async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   const account = await describe(credentials, handle, tools);
   const expiresAt = sessionExpiry(refreshJwt);
   return { kind: "linked", linked: { ...account, scopes: [], expiresAt } };
-}
-
-async function inactive(
-  { did, status }: Session,
-  { service, pds }: Home,
-  tools: NetworkTools,
-): Promise<LinkFailure> {
-  // The document of an account that was found by its handle was just read.
-  const server = pds === null ? await resolveServer(did, tools) : undefined;
-  const hasMoved = typeof server === "string" && server !== service && !isOwnServer(server);
-  return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);
 }
 
 function readForm(form: Texts): SignIn | LinkFailure {

@@ -83,10 +83,13 @@ export function hasDocuments({ id }: NetworkApp): boolean {
 /** Makes the client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
 export function clientMetadata({ id: baseUrl }: NetworkApp, service: ServiceIdentity) {
   const clientId = `${baseUrl}${DOCUMENTS_PATH}/${METADATA_FILE}` as `https://${string}/${string}`;
+  // The service's page if it is on the client's own host, as servers require, or else that host's origin.
+  const base = new URL(baseUrl);
+  const isOwn = service.url.startsWith("https:") && new URL(service.url).host === base.host;
   return {
     client_id: clientId,
     client_name: service.name,
-    client_uri: homeOn(baseUrl, service.url),
+    client_uri: (isOwn ? service.url : base.origin) as `https://${string}`,
     redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] as [`https://${string}`],
     ...grants,
     application_type: "web" as const,
@@ -94,14 +97,6 @@ export function clientMetadata({ id: baseUrl }: NetworkApp, service: ServiceIden
     token_endpoint_auth_signing_alg: "ES256",
     jwks_uri: `${baseUrl}${DOCUMENTS_PATH}/${KEYS_FILE}` as `https://${string}`,
   };
-}
-
-/** Returns the service's page if it is on the client's own host, as servers require, or else that host's origin. */
-function homeOn(baseUrl: string, url: string): `https://${string}` {
-  const base = new URL(baseUrl);
-  const isOwn = url.startsWith("https:") && new URL(url).host === base.host;
-  // Safe: a client with documents has an https address.
-  return (isOwn ? url : base.origin) as `https://${string}`;
 }
 
 /** Makes the metadata of a client without a document. Its id contains everything about it. */

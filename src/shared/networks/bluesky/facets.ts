@@ -137,7 +137,17 @@ function* links(text: string): Generator<Stretch> {
   for (const match of text.matchAll(LINK)) {
     const domain = match.groups?.["domain"];
     if (domain !== undefined && !hasKnownEnding(domain)) continue;
-    const shown = withoutSentenceEnd(withinBrackets(match[0], text, match.index));
+    // Removes what belongs to the sentence around a link: punctuation, and a bracket that was opened before it.
+    const link = withinBrackets(match[0], text, match.index);
+    let unopened = count(link, ")") - count(link, "(");
+    let end = link.length;
+    for (; end > 0; end -= 1) {
+      const last = link.charAt(end - 1);
+      const isUnopened = last === ")" && unopened > 0;
+      if (!isUnopened && !SENTENCE_MARKS.has(last)) break;
+      if (isUnopened) unopened -= 1;
+    }
+    const shown = link.slice(0, end);
     const uri = domain === undefined ? shown : `https://${shown}`;
     if (!URL.canParse(uri) || new URL(uri).hostname === "") continue;
     yield { kind: "link", uri, start: match.index, end: match.index + shown.length };
@@ -160,19 +170,6 @@ function withinBrackets(found: string, text: string, start: number): string {
     } else if (character === opening) depth += 1;
   }
   return found;
-}
-
-/** Removes what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
-function withoutSentenceEnd(link: string): string {
-  let unopened = count(link, ")") - count(link, "(");
-  let end = link.length;
-  for (; end > 0; end -= 1) {
-    const last = link.charAt(end - 1);
-    const isUnopened = last === ")" && unopened > 0;
-    if (!isUnopened && !SENTENCE_MARKS.has(last)) break;
-    if (isUnopened) unopened -= 1;
-  }
-  return link.slice(0, end);
 }
 
 function count(text: string, character: string): number {

@@ -24,7 +24,10 @@ export async function find(leg: Leg): Promise<Finding> {
   if (answer instanceof HttpFailure) return notYet(answer.message);
   const published = readRecord(answer, leg);
   if (published !== undefined) return published;
-  if (isNotFound(answer)) {
+  // Whether there is no such record. Older servers answer with an InvalidRequest and the same message.
+  const { error, message = "" } = xrpcError(answer) ?? {};
+  const isSaid = error === "InvalidRequest" && /could not locate record/i.test(message);
+  if (error === "RecordNotFound" || isSaid) {
     // Repeating is always harmless. That nothing was published is only certain when no call is running.
     const hasHadTime = sentAt === null || tools.now().getTime() - sentAt.getTime() >= VISIBLE_MS;
     return { kind: hasHadTime ? "absent" : "repeatable" };
@@ -37,21 +40,12 @@ export async function find(leg: Leg): Promise<Finding> {
   };
 }
 
-/** Reports whether there is no such record. Older servers answer with an InvalidRequest and the same message. */
-function isNotFound(answer: HttpResponse): boolean {
-  const { error, message = "" } = xrpcError(answer) ?? {};
-  const isSaid = error === "InvalidRequest" && /could not locate record/i.test(message);
-  return error === "RecordNotFound" || isSaid;
-}
-
-const recordShape = () => z.object({ uri: z.string() });
-
 /** Returns the leg's post if an answer names it. The name of another record or account says nothing about it. */
 export function readRecord(
   answer: HttpResponse,
   { credentials: { did }, remote: { rkey } }: Pick<Leg, "credentials" | "remote">,
 ): Done | undefined {
   const externalId = `at://${did}/${COLLECTION}/${rkey}`;
-  if (inForm(recordShape)(answer)?.uri !== externalId) return undefined;
+  if (inForm(() => z.object({ uri: z.string() }))(answer)?.uri !== externalId) return undefined;
   return { kind: "done", externalId, url: `https://bsky.app/profile/${did}/post/${rkey}` };
 }

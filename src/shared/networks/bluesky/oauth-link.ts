@@ -9,7 +9,6 @@ import {
   linkFailed,
 } from "../contract/link.ts";
 import type { OAuthCallback, OAuthRedirect, OAuthStart } from "../contract/link.ts";
-import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedAddress } from "../contract/text.ts";
@@ -63,7 +62,7 @@ export async function start(
   const { app } = tools;
   const inputs = readInputs(typedAddress(form["identifier"] ?? ""));
   if (app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
-  const redirectUri = addressFor(app, oauth.redirectUri);
+  const redirectUri = hasDocuments(app) ? oauth.redirectUri : loopbackAddress(oauth.redirectUri);
   let failure: LinkFailure | undefined;
   for (const input of inputs) {
     const client = await openClient(app, redirectUri, tools);
@@ -96,10 +95,6 @@ async function authorize({ library, states, trace }: Client, input: string): Pro
   }
 }
 
-function addressFor(app: NetworkApp, redirectUri: string): string {
-  return hasDocuments(app) ? redirectUri : loopbackAddress(redirectUri);
-}
-
 export async function finish(
   callback: Pick<OAuthCallback, "params" | "flow">,
   tools: NetworkTools,
@@ -121,9 +116,22 @@ export async function finish(
     const credentials = credentialsFrom(client, { did: session.did, redirectUri }, tools);
     if (credentials === undefined)
       return linkFailed("instance_unsupported", "the tokens are of no use");
-    return await acceptCredentials(credentials, did, tools);
+    // Links the account. Ends an authorisation of another account, or one that doesn't allow publishing.
+    const { scope } = credentials.session.tokenSet;
+    const isOther = did !== null && did !== credentials.did;
+    if (isOther || !allowsPosting(scope.split(" "))) {
+      await endOAuth(credentials, tools);
+      return isOther ? linkFailed("other_account") : linkFailed("permission_missing", scope);
+    }
+    return await linkAccount(credentials, tools);
   } catch (error) {
-    return refusedFinish(params, problemOf(error, client.trace));
+    const problem = problemOf(error, client.trace);
+    const { networkCode, note } = problem;
+    const words = noteOf(`${params.error ?? networkCode ?? ""} ${note}`);
+    if (params.error === "access_denied") return linkFailed("access_denied", words);
+    return params.error === undefined
+      ? failedStart(problem)
+      : linkFailed("network_unavailable", words);
   }
 }
 
@@ -137,28 +145,6 @@ function credentialsFrom(
   if (session === undefined || pds === undefined) return undefined;
   const accessExpiresAt = accessEnd(session, tools.now());
   return { kind: "oauth", did, pds, redirectUri, accessExpiresAt, session };
-}
-
-function refusedFinish({ error }: Texts, problem: OAuthProblem): LinkFailure {
-  const { networkCode, note } = problem;
-  const words = noteOf(`${error ?? networkCode ?? ""} ${note}`);
-  if (error === "access_denied") return linkFailed("access_denied", words);
-  return error === undefined ? failedStart(problem) : linkFailed("network_unavailable", words);
-}
-
-/** Links the account. Ends an authorisation of another account, or one that doesn't allow publishing. */
-async function acceptCredentials(
-  credentials: OAuthCredentials,
-  expectedDid: string | null,
-  tools: NetworkTools,
-): Promise<LinkOutcome> {
-  const { scope } = credentials.session.tokenSet;
-  const isOther = expectedDid !== null && expectedDid !== credentials.did;
-  if (isOther || !allowsPosting(scope.split(" "))) {
-    await endOAuth(credentials, tools);
-    return isOther ? linkFailed("other_account") : linkFailed("permission_missing", scope);
-  }
-  return await linkAccount(credentials, tools);
 }
 
 const sessionView = objectShape(() => ({

@@ -14,7 +14,7 @@ import {
   uploadBlob,
   uploadMedia,
 } from "./upload.ts";
-import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
+import { type Facet, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
 import { type LinkCard, ownOptionsOf } from "./options.ts";
@@ -59,7 +59,17 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
       return { kind: "processing", remote: again, pollAfterSeconds: 0 };
   }
   if (step.kind !== "made") return step;
-  const didByHandle = await resolveMentions(stretches, leg);
+  // A handle that can't be resolved stays plain text, as in the network's own app.
+  const handles = new Set(
+    stretches.flatMap((stretch) => (stretch.kind === "mention" ? [stretch.handle] : [])),
+  );
+  const resolved = await Promise.all(
+    [...handles].slice(0, MENTIONS_MAX).map(async (handle) => {
+      const did = await resolveHandle(handle, leg.tools, leg.credentials.pds);
+      return typeof did === "string" ? ([[handle, did]] as const) : [];
+    }),
+  );
+  const didByHandle = new Map(resolved.flat());
   const isUnknown = stretches.some(
     (stretch) => stretch.kind === "mention" && !didByHandle.has(stretch.handle),
   );
@@ -100,23 +110,6 @@ function postRecord(
     ...(embed === null ? {} : { embed }),
     ...(values?.length ? { labels: { $type: "com.atproto.label.defs#selfLabels", values } } : {}),
   };
-}
-
-/** Returns a handle that can't be resolved stays plain text, as in the network's own app. */
-async function resolveMentions(
-  stretches: readonly Stretch[],
-  { credentials, tools }: Leg,
-): Promise<ReadonlyMap<string, string>> {
-  const handles = new Set(
-    stretches.flatMap((stretch) => (stretch.kind === "mention" ? [stretch.handle] : [])),
-  );
-  const resolved = await Promise.all(
-    [...handles].slice(0, MENTIONS_MAX).map(async (handle) => {
-      const did = await resolveHandle(handle, tools, credentials.pds);
-      return typeof did === "string" ? ([[handle, did]] as const) : [];
-    }),
-  );
-  return new Map(resolved.flat());
 }
 
 /** Rules about what only preparing shows. */

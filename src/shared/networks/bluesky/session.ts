@@ -8,7 +8,7 @@ import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { isOAuth, type OAuthCredentials } from "./state.ts";
 import type { AsAccount, OAuthSessionData, PasswordCredentials } from "./state.ts";
 import { bearer, procedure } from "./request.ts";
@@ -85,7 +85,14 @@ async function renewPassword(
   const answer = await exchange(tools, { ...request, headers });
   if (answer instanceof HttpFailure) return unanswered(answer);
   const session = readSession(answer);
-  if (session === undefined) return refusedRefresh(answer, { credentials, tools });
+  if (session === undefined) {
+    const as = { credentials, tools };
+    const networkCode = xrpcError(answer)?.error ?? null;
+    // The error concerns the refresh token itself, so the session can't be renewed.
+    return networkCode === "ExpiredToken" || networkCode === "InvalidToken"
+      ? needsReauth(networkCode)
+      : unpublished(await classifyFor(answer, as));
+  }
   if (session.did !== credentials.did) return needsReauth(null, "another account answered");
   const { accessJwt, refreshJwt, active, didDoc } = session;
   const named = didDoc === undefined ? credentials.pds : serverIn(didDoc);
@@ -101,14 +108,6 @@ async function renewPassword(
     credentials: { ...credentials, pds, accessJwt, refreshJwt, accessExpiresAt },
     expiresAt: sessionExpiry(refreshJwt),
   };
-}
-
-async function refusedRefresh(answer: HttpResponse, as: AsAccount): Promise<CredentialsOutcome> {
-  const networkCode = xrpcError(answer)?.error ?? null;
-  // The error concerns the refresh token itself, so the session can't be renewed.
-  return networkCode === "ExpiredToken" || networkCode === "InvalidToken"
-    ? needsReauth(networkCode)
-    : unpublished(await classifyFor(answer, as));
 }
 
 const needsReauth = (networkCode: string | null, note?: string) =>
@@ -170,27 +169,18 @@ async function renewOAuth(
   }
   const after = sessionIn(client, did);
   // The new tokens count even if something failed after them, because the old ones are used up.
-  if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token)
-    return renewedOAuth(credentials, after, tools);
+  if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token) {
+    // The renewed session. The library has read the account's document before renewing, so `aud` names the
+    // account's present server. A server with other log-in pages has ended the session.
+    const { scope, aud } = after.tokenSet;
+    // A permission has been withdrawn since.
+    if (!allowsPosting(scope.split(" "))) return renewalRejected("permission_missing", scope);
+    const pds = originOf(aud) ?? credentials.pds;
+    const accessExpiresAt = accessEnd(after, tools.now());
+    const renewed: OAuthCredentials = { ...credentials, pds, accessExpiresAt, session: after };
+    return { kind: "refreshed", credentials: renewed, expiresAt: idleEnd(tools) };
+  }
   return refusedRenewal(problem, after === undefined);
-}
-
-/**
- * Returns the renewed session. The library has read the account's document before renewing, so `aud` names the
- * account's present server. A server with other log-in pages has ended the session.
- */
-function renewedOAuth(
-  credentials: OAuthCredentials,
-  session: OAuthSessionData,
-  tools: NetworkTools,
-): CredentialsOutcome {
-  const { scope, aud } = session.tokenSet;
-  // A permission has been withdrawn since.
-  if (!allowsPosting(scope.split(" "))) return renewalRejected("permission_missing", scope);
-  const pds = originOf(aud) ?? credentials.pds;
-  const accessExpiresAt = accessEnd(session, tools.now());
-  const renewed: OAuthCredentials = { ...credentials, pds, accessExpiresAt, session };
-  return { kind: "refreshed", credentials: renewed, expiresAt: idleEnd(tools) };
 }
 
 function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): CredentialsOutcome {

@@ -5,13 +5,13 @@ import type { NetworkTools } from "../contract/tools.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
 import { type PrepareOutcome, type Rejection, unpublished } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
-import type { AsAccount, Credentials, Leg, RemoteVideo } from "./state.ts";
+import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
 import { aspectRatioOf, blobShape, type Embed } from "./upload.ts";
 import { uploadBlob, videoEmbed } from "./upload.ts";
 import { blobBytesMax, type rules } from "./rules.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type ClassifiedAnswer, exchange, noteOf } from "../contract/answers.ts";
+import { exchange, noteOf } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount, classifyFor } from "./account-call.ts";
@@ -119,7 +119,11 @@ async function handOver(
   const { credentials, remote, tools } = leg;
   const refused = await askLimits(leg);
   if (refused !== "allowed") return refused;
-  const token = await vouch(serverDid(credentials), UPLOAD_METHOD, leg);
+  const token = await vouch(
+    `did:web:${new URL(credentials.pds).host.replace(":", "%3A")}`,
+    UPLOAD_METHOD,
+    leg,
+  );
   if (typeof token !== "string") return token;
   const name = `${remote.rkey}.${EXTENSIONS[file.contentType] ?? "mp4"}`;
   const { url } = query(SERVICE, "app.bsky.video.uploadVideo", { did: credentials.did, name });
@@ -257,15 +261,10 @@ async function vouch(
   const classified = await classifyFor(answer, as);
   // A token that ended, or a locked account, would stop a direct upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
-  const isLocked = classified.code === "account_restricted" || hasLeft(classified);
+  // Whether the account is now on another server.
+  const isLocked =
+    classified.code === "account_restricted" ||
+    (classified.code === "connection_needs_reauth" &&
+      /Deactivated|NotFound/.test(classified.networkCode ?? ""));
   return isOfAccount || isLocked ? unpublished(classified, 0) : undefined;
-}
-
-/** Reports whether the account is now on another server. */
-function hasLeft({ code, networkCode }: ClassifiedAnswer): boolean {
-  return code === "connection_needs_reauth" && /Deactivated|NotFound/.test(networkCode ?? "");
-}
-
-function serverDid({ pds }: Credentials): string {
-  return `did:web:${new URL(pds).host.replace(":", "%3A")}`;
 }

@@ -18,7 +18,7 @@ import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { type FacebookPage, findPages, type FoundPages, pageShape, readPage } from "./pages.ts";
+import { type FacebookPage, findPages, pageShape, readPage } from "./pages.ts";
 import { accessFor, appAccess, type AsAccount, pageOf, steps } from "./state.ts";
 
 const answerShape = objectShape(() => ({
@@ -67,12 +67,28 @@ const finish = finishCode({
   lacking: ({ scopes }) => lacking(NEEDED, scopes),
   async link(granted, { tools }): Promise<LinkOutcome | LinkChoice> {
     const access = accessFor(granted.userToken, tools);
-    const user = await read(graphGet(access, "me", { fields: "id" }), userShape, tools);
+    const user = await read(
+      graphGet(access, "me", { fields: "id" }),
+      () => z.object({ id: idShape() }),
+      tools,
+    );
     if (isLinkFailure(user)) return user;
     const userId = user.id;
     const found = await findPages(access);
     if (isLinkFailure(found)) return found;
-    return offer({ ...granted, userId, pages: [...found.pages] }, found);
+    // Links the page if it is known to be the only one. Otherwise offers a choice.
+    const flow = { ...granted, userId, pages: [...found.pages] };
+    const [first] = found.pages;
+    if (first === undefined) return linkFailed("nothing_to_choose");
+    if (found.pages.length === 1 && found.isComplete) return linkPage(first, flow);
+    const kept = storable(flow);
+    const candidates = kept.pages.map(({ id, name, username }) => ({
+      id,
+      label: name === "" ? id : name,
+      hint: username ? `@${username}` : id,
+    }));
+    const isCut = found.isCut || kept.pages.length < found.pages.length;
+    return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
   },
 });
 
@@ -121,17 +137,17 @@ async function redeem({
   const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
   if (typeof userToken !== "string") return userToken;
   const request = graphGet(accessFor(userToken, tools), "me/permissions");
-  const answer = await read(request, permissionsShape, tools);
+  const answer = await read(
+    request,
+    () => z.object({ data: entries(z.object({ permission: z.string(), status: z.string() })) }),
+    tools,
+  );
   if (isLinkFailure(answer)) return answer;
   const granted = answer.data.filter(({ status }) => status === "granted");
   return { userToken, scopes: granted.map(({ permission }) => permission) };
 }
 
-const userShape = () => z.object({ id: idShape() });
 const tokenShape = () => z.object({ access_token: z.string().min(1) });
-const permissionsShape = () =>
-  z.object({ data: entries(z.object({ permission: z.string(), status: z.string() })) });
-
 /**
  * Exchanges the code for a long-lived token. The code's own token lasts for hours, and a page's token lasts as long as
  * the token with which it was requested.
@@ -183,21 +199,6 @@ function storable(flow: Flow): Flow {
   while (fitting.pages.length > 0 && !isStorable(fitting))
     fitting = { ...fitting, pages: fitting.pages.slice(0, -1) };
   return fitting;
-}
-
-/** Links the page if it is known to be the only one. Otherwise offers a choice. */
-function offer(flow: Flow, found: FoundPages): LinkOutcome | LinkChoice {
-  const [first] = found.pages;
-  if (first === undefined) return linkFailed("nothing_to_choose");
-  if (found.pages.length === 1 && found.isComplete) return linkPage(first, flow);
-  const kept = storable(flow);
-  const candidates = kept.pages.map(({ id, name, username }) => ({
-    id,
-    label: name === "" ? id : name,
-    hint: username ? `@${username}` : id,
-  }));
-  const isCut = found.isCut || kept.pages.length < found.pages.length;
-  return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
 }
 
 function linkPage(

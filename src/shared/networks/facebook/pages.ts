@@ -118,11 +118,11 @@ export async function readPage(id: string, access: GraphAccess): Promise<Faceboo
   return page && publishable([page])[0];
 }
 
-const personShape = () => z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
-
 async function pagesOfPerson(access: GraphAccess): Promise<ListedPages> {
   const fields = `accounts.limit(${PAGE_LENGTH}){${FIELDS}}`;
-  const found = await read(access, { path: "me", fields }, personShape);
+  const found = await read(access, { path: "me", fields }, () =>
+    z.object({ accounts: z.object({ data: z.array(pageShape()) }) }),
+  );
   return { entries: found?.accounts.data ?? [], isCut: false, isRead: found !== undefined };
 }
 

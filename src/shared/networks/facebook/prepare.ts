@@ -26,7 +26,13 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
       return readyVideo(chosen);
     case "photos":
     case "photo_story":
-      return preparePhotos(chosen);
+      const now = chosen.tools.now();
+      const remote = photosHaveExpired(chosen.remote, now)
+        ? { ...chosen.remote, photos: [], photosSince: undefined }
+        : chosen.remote;
+      const begun: Remote = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
+      const made = await makeFiles(photos, { ...chosen, remote: begun });
+      return "kind" in made ? made : { kind: "ready", remote: photos.withFiles(begun, made.files) };
     case "reel":
     case "video_story":
       return prepareVideo(chosen);
@@ -62,16 +68,6 @@ const photos = {
   runMs: RUN_MS,
   restart: () => undefined,
 };
-
-async function preparePhotos(leg: Leg): Promise<PrepareOutcome> {
-  const now = leg.tools.now();
-  const remote = photosHaveExpired(leg.remote, now)
-    ? { ...leg.remote, photos: [], photosSince: undefined }
-    : leg.remote;
-  const begun: Remote = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
-  const made = await makeFiles(photos, { ...leg, remote: begun });
-  return "kind" in made ? made : { kind: "ready", remote: photos.withFiles(begun, made.files) };
-}
 
 async function makePhoto(
   leg: Leg,

@@ -247,10 +247,6 @@ export function formOf(draft: LegDraft, kinds: readonly MediaKind[]): Form | Med
     return isOneVideo ? "video_story" : "photo_story";
   }
   if (isOneVideo) return kind === "feed" ? "video" : "reel";
-  return photosOf(kinds);
-}
-
-function photosOf(kinds: readonly MediaKind[]): Form | MediaRule {
   if (kinds.length === 0) return "text";
   const videos = kinds.filter((kind) => kind === "video").length;
   if (videos > 0 && videos < kinds.length) return "facebook.media.mixed";

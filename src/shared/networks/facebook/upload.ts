@@ -75,8 +75,12 @@ async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
   if (answer instanceof HttpFailure) return unanswered(answer);
   const isTaken = inForm(() => z.object({ success: z.literal(true) }))(answer) !== undefined;
   // An earlier attempt, whose answer was lost, may have handed it over. Facebook then refuses a second one.
-  if (!isTaken && !(await hasArrived(leg, video)))
-    return refusedUpload(leg, classify(answer, tools.now()));
+  if (!isTaken && !(await hasArrived(leg, video))) {
+    const classified = classify(answer, tools.now());
+    // The upload session is gone or broken, which need not be caused by the file.
+    const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
+    return isLost ? afterFailure(leg, classified) : unpublished(classified, 0);
+  }
   const handedOverAt = tools.now().toISOString();
   const handedOver = { ...remote, video: { ...video, handedOverAt } };
   return polling(handedOver, lessAndLess(handedOverAt, tools));
@@ -86,12 +90,6 @@ async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
   const state = await lookAtVideo(id, leg);
   if (state.kind === "uploading") return state.isTouched;
   return ["uploaded", "processing", "published"].includes(state.kind);
-}
-
-async function refusedUpload(leg: Leg, classified: ClassifiedAnswer): Promise<PrepareOutcome> {
-  // The upload session is gone or broken, which need not be caused by the file.
-  const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
-  return isLost ? afterFailure(leg, classified) : unpublished(classified, 0);
 }
 
 async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {

@@ -67,7 +67,11 @@ function stateOf(status: Status, url: string | null): VideoState {
   if (FAILED.has(overall) || phases.some(isFailed))
     return { kind: "failed", classified: classifyStatus(problemsOf(overall, phases)) };
   if (isPublished(overall, publishing_phase)) return { kind: "published", url };
-  if (isProcessing(status)) return { kind: "processing" };
+  const isUnderWay = [status.processing_phase, status.publishing_phase].some(
+    (one) => one?.status === "in_progress",
+  );
+  if (isUnderWay || (status.processing_phase === undefined && status.video_status === "processing"))
+    return { kind: "processing" };
   if (UPLOADED.has(overall) || isComplete(uploading_phase) || isComplete(processing_phase))
     return { kind: "uploaded" };
   const { bytes_transfered = 0, bytes_transferred = bytes_transfered } = uploading_phase ?? {};
@@ -99,11 +103,4 @@ function isPublished(overall: string, publishing: Phase): boolean {
 
 function isComplete(one: Phase): boolean {
   return one !== undefined && COMPLETE.has(one.status);
-}
-
-function isProcessing({ video_status, processing_phase, publishing_phase }: Status): boolean {
-  const isUnderWay = [processing_phase, publishing_phase].some(
-    (one) => one?.status === "in_progress",
-  );
-  return isUnderWay || (processing_phase === undefined && video_status === "processing");
 }

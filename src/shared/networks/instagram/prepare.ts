@@ -131,7 +131,9 @@ async function makeItem(
 ): Promise<Container | TryLater | Rejection> {
   const file = await fileFields(leg, mediaIndex);
   if ("failure" in file) return file;
-  return createContainer(leg, itemFields(leg.remote, mediaIndex, file.fields), mediaIndex);
+  // The fields of a carousel's item. Outside a carousel a single video is a reel.
+  const media_type = isVideo(leg.remote, mediaIndex) ? "VIDEO" : undefined;
+  return createContainer(leg, { ...file.fields, is_carousel_item: "true", media_type }, mediaIndex);
 }
 
 async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
@@ -201,12 +203,6 @@ function workingOn({ remote, tools }: Leg, { createdAt }: Container): PrepareOut
 
 function isVideo({ kinds }: Remote, mediaIndex: number): boolean {
   return kinds[mediaIndex] === "video";
-}
-
-/** Returns the fields of a carousel's item. Outside a carousel a single video is a reel. */
-function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
-  const media_type = isVideo(remote, mediaIndex) ? "VIDEO" : undefined;
-  return { ...file, is_carousel_item: "true", media_type };
 }
 
 function containerFields({ draft, remote }: Leg, file: Fields): Fields {

@@ -105,21 +105,17 @@ export async function readLimits(as: AsAccount): Promise<LimitsOutcome> {
   const answer = await ask(request, { read: inForm(answerShape), classify }, as.tools);
   if ("failure" in answer) return answer;
   const [{ quota_usage: used = 0, config }] = answer.data;
-  const doubts = doubtsOf(used, config.quota_total);
+  const doubts = [
+    ...(QUOTAS.includes(config.quota_total) ? [] : ["quota_total"]),
+    // It then counts something that the relay doesn't, or more than it allows.
+    ...(used > config.quota_total ? ["quota_usage"] : []),
+  ];
   const limits = { postsPerDayMax: config.quota_total };
   return { kind: "read", limits, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
 /** 100 in the guide "Content Publishing", and 50 in the reference of `content_publishing_limit`. */
 const QUOTAS: readonly number[] = [50, 100];
-
-function doubtsOf(used: number, total: number): readonly string[] {
-  return [
-    ...(QUOTAS.includes(total) ? [] : ["quota_total"]),
-    // It then counts something that the relay doesn't, or more than it allows.
-    ...(used > total ? ["quota_usage"] : []),
-  ];
-}
 
 /** Returns the account's daily maximum, or undefined if it could not be read when the account was linked. */
 export function postsPerDayMax(limits: NetworkData): number | undefined {

@@ -22,28 +22,31 @@ export async function perform(leg: Leg): Promise<Outcome> {
 }
 
 async function publish(leg: Leg): Promise<Outcome> {
-  const answer = await exchange(leg.tools, restPost("posts", postBody(leg), leg));
+  const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft);
+  const answer = await exchange(
+    leg.tools,
+    restPost(
+      "posts",
+      {
+        author: leg.credentials.author,
+        commentary: littleText(leg.draft.text),
+        visibility,
+        distribution: {
+          feedDistribution: "MAIN_FEED",
+          targetEntities: [],
+          thirdPartyDistributionChannels: [],
+        },
+        lifecycleState: "PUBLISHED",
+        isReshareDisabledByAuthor: false,
+        content: contentOf(leg),
+      },
+      leg,
+    ),
+  );
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const published = readPublished(answer, leg.remote);
   if (published !== undefined) return published;
   return notAccepted(answer, await classifyFor(answer, leg), (why) => prepareAgain(why, leg));
-}
-
-function postBody(leg: Leg) {
-  const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft);
-  return {
-    author: leg.credentials.author,
-    commentary: littleText(leg.draft.text),
-    visibility,
-    distribution: {
-      feedDistribution: "MAIN_FEED",
-      targetEntities: [],
-      thirdPartyDistributionChannels: [],
-    },
-    lifecycleState: "PUBLISHED",
-    isReshareDisabledByAuthor: false,
-    content: contentOf(leg),
-  };
 }
 
 function contentOf({ draft, remote: { assets } }: Leg): Record<string, unknown> | undefined {
@@ -132,12 +135,8 @@ function withoutMentions(text: string): string {
   return text.replace(TOKEN, (token: string, sign = "", tag = "") => {
     if (token.length === 1) return `\\${token}`;
     // `#1` is only a number.
-    return /\p{L}/u.test(tag) ? hashtag(sign, tag) : escaped(token);
+    return /\p{L}/u.test(tag) ? `{hashtag|\\${sign}|${escaped(tag)}}` : escaped(token);
   });
-}
-
-function hashtag(sign: string, tag: string): string {
-  return `{hashtag|\\${sign}|${escaped(tag)}}`;
 }
 
 function escaped(text: string): string {

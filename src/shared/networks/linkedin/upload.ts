@@ -195,7 +195,8 @@ async function uploadParts(
 ): Promise<MadeFile<Asset>> {
   const { upload } = asset;
   if (upload === undefined) throw new Error("an upload without parts");
-  if (hasChanged(file, upload)) return { kind: "broken", failure: CHANGED };
+  if (file.size !== upload.bytes || file.version !== upload.version)
+    return { kind: "broken", failure: CHANGED };
   const parts = [...upload.parts];
   const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
@@ -211,10 +212,6 @@ async function uploadParts(
   }
   const finished = await finalize(uploading, asset, { ...upload, parts });
   return finished.kind === "try_later" ? { ...finished, file: soFar() } : finished;
-}
-
-function hasChanged(file: MediaFile, { bytes, version }: Upload): boolean {
-  return file.size !== bytes || file.version !== version;
 }
 
 async function putPart(

@@ -136,15 +136,6 @@ function isHostName(name: string, url: string): boolean {
   );
 }
 
-function mentionsOf(text: string): CountedPart[] {
-  return [...text.matchAll(MENTION)].flatMap(({ 0: whole, 1: name, 2: domain = "", index }) => {
-    const end = index + whole.length;
-    const isNone =
-      endOf(NO_MENTION, text, end) > 0 || Array.from(domain).length > DOMAIN_CHARACTERS_MAX;
-    return isNone ? [] : [{ start: index, end, as: `@${name}` }];
-  });
-}
-
 /**
  * Returns the text with mentions of remote accounts replaced by what the server counts, and each link by one character.
  * `links` is their number. A link is never expanded to its counted length, because the server states that and may state
@@ -152,9 +143,15 @@ function mentionsOf(text: string): CountedPart[] {
  */
 export function countedText(text: string): { readonly text: string; readonly links: number } {
   if (!/\P{White_Space}/u.test(text)) return { text: "", links: 0 };
-  const all = [...linksOf(text), ...mentionsOf(text)].toSorted(
-    (left, right) => left.start - right.start,
-  );
+  const all = [
+    ...linksOf(text),
+    ...[...text.matchAll(MENTION)].flatMap(({ 0: whole, 1: name, 2: domain = "", index }) => {
+      const end = index + whole.length;
+      const isNone =
+        endOf(NO_MENTION, text, end) > 0 || Array.from(domain).length > DOMAIN_CHARACTERS_MAX;
+      return isNone ? [] : [{ start: index, end, as: `@${name}` }];
+    }),
+  ].toSorted((left, right) => left.start - right.start);
   const parts: string[] = [];
   let [links, end] = [0, 0];
   for (const one of all) {

@@ -69,7 +69,9 @@ async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly
     if (found?.isThere !== true) continue;
     const { answer } = found;
     const templates = linkedBy(answer.json(), "lrdd", "template");
-    const places = [...templates, ...templatesIn(answer.text())].map(withoutVariables);
+    const places = [...templates, ...templatesIn(answer.text())].map((template) =>
+      template.replaceAll(/[{}]/g, ""),
+    );
     return originsOf(...places, found.origin).slice(0, TEMPLATES_MAX);
   }
   return [];
@@ -77,8 +79,6 @@ async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly
 
 /** A domain has one server. More than one way to ask it is an exception. */
 const TEMPLATES_MAX = 3;
-
-const withoutVariables = (template: string) => template.replaceAll(/[{}]/g, "");
 
 /** Returns the templates of links in an XRD document. */
 function templatesIn(xml: string): readonly string[] {

@@ -103,6 +103,10 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
   const isWhole = configuration !== undefined && charactersPerUrl === undefined;
   const fileBytesMax = said.upload_limit;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
+  // The types that a server takes; none if it takes any, as Pleroma says with the type of unknown bytes.
+  const value = media["supported_mime_types"];
+  const types = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  const takesAny = types.some((type) => type === "application/octet-stream" || type === "*/*");
   return {
     origin,
     domain: named || new URL(origin).host,
@@ -123,7 +127,7 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
       // Mitra states one limit for all files, under the name of that for images.
       videoBytesMax: statedOf(media["video_size_limit"], fileBytesMax, media["image_size_limit"]),
       videoFrameRateMax: statedOf(media["video_frame_rate_limit"]),
-      mediaTypes: mediaTypesOf(media["supported_mime_types"]),
+      mediaTypes: takesAny ? [] : types.slice(0, MEDIA_TYPES_MAX),
     }),
   };
 }
@@ -141,13 +145,6 @@ function statedOf(...values: readonly unknown[]): number | undefined {
  */
 function charactersMaxOf(...values: readonly unknown[]): number | undefined {
   return statedOf(...values) ?? (values.includes(0) ? UNLIMITED_CHARACTERS : undefined);
-}
-
-/** Returns the types that a server takes; none if it takes any, as Pleroma says with the type of unknown bytes. */
-function mediaTypesOf(value: unknown): readonly string[] {
-  const types = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-  const takesAny = types.some((type) => type === "application/octet-stream" || type === "*/*");
-  return takesAny ? [] : types.slice(0, MEDIA_TYPES_MAX);
 }
 
 /** Tokens last until they are revoked, and only a call can tell. */

@@ -86,15 +86,6 @@ async function openEndpoint(
   return endpoint;
 }
 
-/** Returns a delivery's event. A damaged one is missing in the batch, and reading it alone throws its error. */
-async function deliveryEvent(
-  { drain, events }: DeliveryBatch,
-  delivery: Delivery,
-): Promise<Event | undefined> {
-  const { applicationId, eventId } = delivery;
-  return events.get(eventId) ?? (await drain.services.stores.events.find(applicationId, eventId));
-}
-
 /** Makes a call. The attempt is counted before, and the outcome recorded after it. */
 async function attempt(
   { drain, recording }: DeliveryBatch,
@@ -121,7 +112,11 @@ async function step(batch: DeliveryBatch, item: Item): Promise<boolean> {
   const { services, lease } = drain;
   const { delivery, pending } = item;
   const opened = await openEndpoint(drain, delivery);
-  const event = await deliveryEvent(batch, delivery);
+  // A delivery's event. A damaged one is missing in the batch, and reading it alone throws its error.
+  const { applicationId, eventId } = delivery;
+  const event =
+    batch.events.get(eventId) ??
+    (await batch.drain.services.stores.events.find(applicationId, eventId));
   const isTried = delivery.attempts >= attemptsMax(services);
   const lastError = isTried ? "interrupted" : obstacle(opened, event);
   if (lastError !== undefined) {
@@ -149,38 +144,6 @@ async function handle(batch: DeliveryBatch, item: Item): Promise<void> {
   }
 }
 
-/** Handles deliveries in order, four at a time. Ends when all calls have ended, also after an error. */
-async function handleAll(batch: DeliveryBatch, items: readonly Item[]): Promise<void> {
-  const waiting = [...items];
-  const lane = async () => {
-    try {
-      for (let item = waiting.shift(); item !== undefined; item = waiting.shift())
-        await handle(batch, item);
-    } catch (error) {
-      waiting.length = 0;
-      throw error;
-    }
-  };
-  const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, lane));
-  const ends = [...lanes, ...(await Promise.allSettled(batch.recording))];
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
-}
-
-/** Adds the attempts to the timelines of their posts. A failure does no harm. */
-async function writeTimelines({ services, endpointId, steps }: Drain): Promise<void> {
-  const all = [...steps];
-  steps.clear();
-  await Promise.all(
-    all.map(async ([postId, own]) => {
-      try {
-        await services.appendTimeline(postId, endpointId, own);
-      } catch (error) {
-        services.log.warn("timeline not written", { postId, error });
-      }
-    }),
-  );
-}
-
 /**
  * Attempts deliveries or ends them. Returns those that are finished. Not among them are deliveries that came too late
  * for the drain, and new ones that came after the endpoint's circuit had opened.
@@ -201,7 +164,32 @@ export async function deliverBatch(
   const known = new Set(items.map(({ pending }) => pending));
   const handled = new Set(wanted.filter((pending) => !known.has(pending)));
   const isProbing = circuitOf(lease.state) !== null;
-  await handleAll({ drain, events, isProbing, handled, recording: [] }, items);
-  await writeTimelines(drain);
+  // Handles deliveries in order, four at a time. Ends when all calls have ended, also after an error.
+  const batch: DeliveryBatch = { drain, events, isProbing, handled, recording: [] };
+  const waiting = [...items];
+  const lane = async () => {
+    try {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift())
+        await handle(batch, item);
+    } catch (error) {
+      waiting.length = 0;
+      throw error;
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, lane));
+  const ends = [...lanes, ...(await Promise.allSettled(batch.recording))];
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  // Adds the attempts to the timelines of their posts. A failure does no harm.
+  const all = [...drain.steps];
+  drain.steps.clear();
+  await Promise.all(
+    all.map(async ([postId, own]) => {
+      try {
+        await drain.services.appendTimeline(postId, drain.endpointId, own);
+      } catch (error) {
+        drain.services.log.warn("timeline not written", { postId, error });
+      }
+    }),
+  );
   return handled;
 }

@@ -18,17 +18,6 @@ export interface DeliveryFilter {
   readonly profileIds?: ReadonlySet<string> | undefined;
 }
 
-function fitsDeliveryFilter(
-  { status, eventType, profileIds }: DeliveryFilter,
-  delivery: Delivery,
-): boolean {
-  return (
-    (status === undefined || delivery.status === status) &&
-    (eventType === undefined || delivery.eventType === eventType) &&
-    (profileIds === undefined || profileIds.has(delivery.profileId ?? ""))
-  );
-}
-
 /** The deliveries of every endpoint (table `deliveries`, PartitionKey = endpoint id), newest first. */
 export class DeliveryStore {
   readonly #table: Table;
@@ -97,8 +86,14 @@ export class DeliveryStore {
     filter: DeliveryFilter,
     position: ListPosition,
   ): Promise<ScannedPage<Delivery>> {
-    return deliveries.list(this.#table, endpointId, position, (one) =>
-      fitsDeliveryFilter(filter, one),
+    return deliveries.list(
+      this.#table,
+      endpointId,
+      position,
+      (one) =>
+        (filter.status === undefined || one.status === filter.status) &&
+        (filter.eventType === undefined || one.eventType === filter.eventType) &&
+        (filter.profileIds === undefined || filter.profileIds.has(one.profileId ?? "")),
     );
   }
 }

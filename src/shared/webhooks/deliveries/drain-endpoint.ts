@@ -56,18 +56,6 @@ function newAllowed({ lease, opened }: Drain, now: string): number {
   return circuit.probeAt <= now ? 1 : 0;
 }
 
-/** Chooses the oldest of those that can be attempted. An id begins with its event's time. */
-function chooseDeliveries(
-  drain: Drain,
-  { timed, untried }: EndpointWork,
-): readonly PendingDelivery[] {
-  const now = drain.services.clock.now().toISOString();
-  const due = timed.filter(({ at }) => at <= now);
-  return [...due, ...untried.slice(0, newAllowed(drain, now))]
-    .toSorted((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
-    .slice(0, BATCH);
-}
-
 /** Returns the time of the next drain after these were handled, or undefined when nothing is left. */
 function nextDrainAt(
   { lease, postponed, services }: Drain,
@@ -83,14 +71,6 @@ function nextDrainAt(
 const lastSuccess = ({ succeededAt }: Drain): Partial<EndpointState> =>
   succeededAt === undefined ? {} : { lastSuccessAt: succeededAt };
 
-/** Returns the due row that starts the next drain, unless it exists, and the time that the state then has. */
-function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | null) {
-  const isArmed = wakeAt === undefined || (armed !== null && armed <= wakeAt);
-  return isArmed
-    ? { nextAt: armed }
-    : { nextAt: wakeAt, due: wakeOf("endpoint", endpointId, wakeAt) };
-}
-
 /** Gives the lease back, with a due row for what is left. Returns false when there may be more to do now. */
 async function releaseEndpoint(
   drain: Drain,
@@ -100,7 +80,12 @@ async function releaseEndpoint(
   const { services, lease, endpointId } = drain;
   const now = services.clock.now().toISOString();
   const before = lease.state.nextAt;
-  const { nextAt, due } = arm(drain, wakeAt, before !== null && before > now ? before : null);
+  // The due row that starts the next drain, unless it exists, and the time that the state then has.
+  const armed = before !== null && before > now ? before : null;
+  const isArmed = wakeAt === undefined || (armed !== null && armed <= wakeAt);
+  const { nextAt, due } = isArmed
+    ? { nextAt: armed }
+    : { nextAt: wakeAt, due: wakeOf("endpoint", drain.endpointId, wakeAt) };
   if (due !== undefined) await addDueDelivery(services, due);
   if (!(await lease.release({ nextAt, ...lastSuccess(drain) }))) return false;
   if (due !== undefined) await hintDueDelivery(services, due);
@@ -121,7 +106,15 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
   let work = first;
   for (;;) {
     postponed.length = 0;
-    const handled = await deliverBatch(drain, chooseDeliveries(drain, work));
+    // Chooses the oldest of those that can be attempted. An id begins with its event's time.
+    const now = drain.services.clock.now().toISOString();
+    const due = work.timed.filter(({ at }) => at <= now);
+    const handled = await deliverBatch(
+      drain,
+      [...due, ...work.untried.slice(0, newAllowed(drain, now))]
+        .toSorted((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
+        .slice(0, BATCH),
+    );
     const wakeAt = nextDrainAt(drain, work, handled);
     const isMoreDue = wakeAt !== undefined && wakeAt <= services.clock.now().toISOString();
     if (isMoreDue && drain.isOver()) return handOverEndpoint(drain);

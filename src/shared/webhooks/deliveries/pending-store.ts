@@ -50,9 +50,6 @@ const fresh = (deliveryId: string): PendingDelivery => ({
   isNew: true,
 });
 
-const firstPending = (delivery: Delivery) =>
-  waitsForCircuit(delivery) ? fresh(delivery.id) : scheduled(delivery.id, delivery.createdAt);
-
 function toPending(rowKey: string): PendingDelivery {
   const [, at = "", deliveryId = ""] = rowKey.split("|");
   return at === NEW ? fresh(deliveryId) : scheduled(deliveryId, at);
@@ -223,7 +220,9 @@ export class PendingStore {
   async #insert(endpointId: string, deliveries: readonly Delivery[]): Promise<boolean> {
     const writes = deliveries.flatMap((delivery): DeliveryWrite[] => [
       { kind: "create", row: toDeliveryRow(delivery) },
-      pendingWrite(firstPending(delivery)),
+      pendingWrite(
+        waitsForCircuit(delivery) ? fresh(delivery.id) : scheduled(delivery.id, delivery.createdAt),
+      ),
     ]);
     const result = await this.#table.transact(endpointId, writes);
     if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);

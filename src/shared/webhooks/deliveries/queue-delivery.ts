@@ -53,17 +53,13 @@ export async function hintEndpoint(services: WebhooksDeps, endpointId: string): 
     await services.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
   } catch (error) {
     services.log.warn("hint not sent, the timer will", { endpointId, error });
-    await armEndpoint(services, endpointId);
-  }
-}
-
-/** Adds a due row for the endpoint, one for all hints that fail in a minute. Never throws. */
-async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
-  const now = services.clock.now();
-  try {
-    await services.wakes.add(wakeOf("endpoint", endpointId, minuteOf(now)), now);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweep will", { endpointId, error });
+    // Adds a due row for the endpoint, one for all hints that fail in a minute. Never throws.
+    const now = services.clock.now();
+    try {
+      await services.wakes.add(wakeOf("endpoint", endpointId, minuteOf(now)), now);
+    } catch (error) {
+      services.log.warn("hint not sent, the sweep will", { endpointId, error });
+    }
   }
 }
 

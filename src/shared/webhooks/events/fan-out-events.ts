@@ -39,9 +39,6 @@ async function loggedEvents(
   return applicationIds.map((id) => ({ ...event, applicationId: id }));
 }
 
-const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
-  endpoint.applicationId === applicationId && endpoint.status === "active" && wants(endpoint, type);
-
 /**
  * Removes events that are in the log and in every delivery. Those that owners are notified of are removed in the
  * transaction that stores the notice, so that it is stored once.
@@ -84,7 +81,12 @@ async function fanOut(
   const logged = all.flat();
   const deliveries = logged.flatMap((event) =>
     endpoints
-      .filter((endpoint) => isReceiver(endpoint, event))
+      .filter(
+        (endpoint) =>
+          endpoint.applicationId === event.applicationId &&
+          endpoint.status === "active" &&
+          wants(endpoint, event.type),
+      )
       .map((endpoint) => firstDelivery(event, endpoint, now)),
   );
   await services.stores.events.log(logged);

@@ -18,9 +18,6 @@ const PICKED_FROM_MAX = 300;
 
 export type EventPayload = ReturnType<typeof eventPayload>;
 
-/** Returns the id before every id of the events that are kept. */
-const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
-
 /** Reads logged and pending events, because those that are not fanned out yet must not be missing. */
 async function eventsAfter(
   services: WebhooksDeps,
@@ -61,7 +58,8 @@ export async function listEvents(
   };
   const now = services.clock.now();
   const asked = services.cursors.read(cursor, bound) ?? after ?? "";
-  const kept = beforeKept(now);
+  // The id before every id of the events that are kept.
+  const kept = idBefore("event", now.getTime() - KEPT_MS);
   const most = view === undefined ? limit : PICKED_FROM_MAX;
   const found = await eventsAfter(services, scope, asked > kept ? asked : kept, most + 1);
   const listable = found.filter(
