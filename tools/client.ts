@@ -4,6 +4,7 @@ import openapiTypes, { astToString, type OpenAPI3 } from "openapi-typescript";
 import { format } from "prettier";
 import { chapters } from "../src/functions/routes.ts";
 import { openApi } from "./reference/openapi.ts";
+import { chaptersForPrograms } from "./reference/render-reference.ts";
 import type {
   JsonSchema,
   OpenApi,
@@ -89,9 +90,9 @@ class Reader {
 
   operations(): ClientOperation[] {
     return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods)
-        .filter(([, operation]) => !isForBrowsers(operation))
-        .map(([method, operation]) => this.#operation(method.toUpperCase(), path, operation)),
+      Object.entries(methods).map(([method, operation]) =>
+        this.#operation(method.toUpperCase(), path, operation),
+      ),
     );
   }
 
@@ -193,12 +194,6 @@ const isNeeded = ({ name, required }: Field) =>
 const withBody = (fields: JsonSchema, body: JsonSchema): JsonSchema =>
   Object.keys(fields.properties ?? {}).length === 0 ? body : { allOf: [fields, body] };
 
-/** Pages and forms that only browsers open. */
-function isForBrowsers({ requestBody, responses }: OpenApiOperation): boolean {
-  const isForm = requestBody !== undefined && requestBody.content[JSON_TYPE] === undefined;
-  return isForm || "303" in responses;
-}
-
 /** Returns what is inside the envelope of an error. */
 const errorIn = ({ properties }: JsonSchema) => properties?.["error"]?.properties;
 
@@ -251,7 +246,7 @@ async function typesOf(document: OpenApi, operations: readonly ClientOperation[]
 
 /** Returns the client's files that come from the OpenAPI document, by their paths. */
 export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
-  const document = openApi(chapters, "https://relay.example.com", "Relay");
+  const document = openApi(chaptersForPrograms(chapters), "https://relay.example.com", "Relay");
   const operations = new Reader(document).operations();
   const lines = Object.fromEntries(operations.map(({ id, line }) => [id, line]));
   const texts = {

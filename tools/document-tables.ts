@@ -66,8 +66,8 @@ function routesTable(): string {
   const rows = routes.map(({ method, path, spec }) => [
     method,
     `\`/${path}\``,
-    caller(spec.access.name),
-    spec.summary.replace(/\.$/, ""),
+    spec.calledBy ?? caller(spec.access.name),
+    spec.summary,
   ]);
   return markdownTable(["Method", "Path", "Who", "What"], rows);
 }

@@ -33,7 +33,8 @@ import { route } from "../shared/http/route.ts";
 export const adminRoutes = [
   route("GET", "v1/admin/platforms", {
     operationId: "listPlatforms",
-    summary: "List all platforms.",
+    summary: "List platforms",
+    description: "Lists all platforms of the service.",
     access: operator("Admin", "Operator"),
     query: ListPlatformsQuery,
     list: true,
@@ -46,8 +47,9 @@ export const adminRoutes = [
   }),
   route("POST", "v1/admin/platforms", {
     operationId: "createPlatform",
-    summary: "Create a platform with its first user.",
-    description: "The way to create a platform when sign-up is closed.",
+    summary: "Create a platform",
+    description:
+      "Creates the platform with its first user. This is the way to create a platform when sign-up is closed.",
     access: operator("Admin"),
     body: CreatePlatformBody,
     status: 201,
@@ -66,7 +68,8 @@ export const adminRoutes = [
   }),
   route("GET", "v1/admin/platforms/{platformId}", {
     operationId: "getPlatform",
-    summary: "Read a platform with its wallet, applications and counts.",
+    summary: "Get a platform",
+    description: "Returns it with its wallet, applications and counts.",
     access: operator(),
     response: platformAccount,
     errors: ["not_found"],
@@ -78,7 +81,7 @@ export const adminRoutes = [
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
     operationId: "updatePlatform",
-    summary: "Suspend or reactivate a platform, or open a closed one again.",
+    summary: "Suspend or reactivate a platform",
     description:
       "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed; its keys and connections don't come back. The answer is 409 `invalid_state` while running calls to networks are ending, and once the platform is being erased. A closed platform can't be suspended.",
     access: operator("Admin"),
@@ -94,7 +97,7 @@ export const adminRoutes = [
   }),
   route("GET", "v1/admin/users", {
     operationId: "findUsers",
-    summary: "Find the user with an e-mail.",
+    summary: "Find a user by email",
     description:
       "A list of one user with their platform, or an empty list when nobody signs in with the e-mail.",
     access: operator("Admin", "Operator"),
@@ -109,7 +112,8 @@ export const adminRoutes = [
   }),
   route("GET", "v1/admin/platforms/{platformId}/users", {
     operationId: "listPlatformUsers",
-    summary: "List a platform's staff, newest first.",
+    summary: "List a platform's staff",
+    description: "Newest first.",
     access: operator("Admin", "Operator"),
     query: ListUsersQuery,
     list: true,
@@ -123,9 +127,9 @@ export const adminRoutes = [
   }),
   route("DELETE", "v1/admin/platforms/{platformId}/users/{userId}", {
     operationId: "removePlatformUser",
-    summary: "Remove a user of a platform, which frees the e-mail.",
+    summary: "Remove a platform's user",
     description:
-      "Their sessions, links and invitations end immediately. A platform that has no owner left is suspended.",
+      "Frees the email. Their sessions, links and invitations end immediately. A platform that has no owner left is suspended.",
     access: operator("Admin"),
     status: 204,
     errors: ["not_found"],
@@ -133,9 +137,9 @@ export const adminRoutes = [
   }),
   route("POST", "v1/admin/platforms/{platformId}/users/{userId}/reset-link", {
     operationId: "makeResetLink",
-    summary: "Make a link with which a user sets a new password.",
+    summary: "Create a reset link",
     description:
-      "For a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail.",
+      "The link sets a new password, for a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail.",
     access: operator("Admin"),
     body: ResetLinkBody,
     status: 201,
@@ -147,7 +151,8 @@ export const adminRoutes = [
   }),
   route("GET", "v1/admin/audit", {
     operationId: "listAllAudit",
-    summary: "Recent audit events of all platforms, as far as this process saw them.",
+    summary: "List audit events of all platforms",
+    description: "Lists recent events, as far as this process saw them.",
     access: operator("Admin", "Operator"),
     query: ListAuditQuery,
     list: true,

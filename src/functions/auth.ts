@@ -48,8 +48,9 @@ import { withLocale } from "./with-locale.ts";
 export const authRoutes = [
   route("POST", "v1/auth/signup", {
     operationId: "signUp",
-    summary: "Create a platform with its first user, and sign in.",
-    description: "When sign-up is closed, the operators create platforms.",
+    summary: "Sign up",
+    description:
+      "Creates a platform with its first user, and logs the user in. When sign-up is closed, the operators create platforms.",
     access: signingIn,
     body: SignUpBody,
     status: 201,
@@ -61,9 +62,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/login", {
     operationId: "logIn",
-    summary: "Sign in to the dashboard.",
+    summary: "Log in",
     description:
-      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
+      "Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
     access: signingIn,
     body: LogInBody,
     response: signedIn,
@@ -74,9 +75,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
-    summary: "End all sessions of the user, or only this one.",
+    summary: "Log out",
     description:
-      "Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together.",
+      "Ends all sessions of the user, or only this one. Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together.",
     access: anySession,
     body: LogOutBody,
     status: 204,
@@ -85,10 +86,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/confirm", {
     operationId: "confirmSession",
-    summary:
-      "Confirm the session with the password, for actions that a stolen session must not do.",
+    summary: "Confirm a session with the password",
     description:
-      "A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
+      "Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     response: confirmedSession,
@@ -102,9 +102,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/password", {
     operationId: "changePassword",
-    summary: "Change the password, and end every other session of the user.",
+    summary: "Change the password",
     description:
-      "The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes.",
+      "Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes.",
     access: sessionOnly,
     body: ChangePasswordBody,
     response: knownDevice,
@@ -117,9 +117,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/totp", {
     operationId: "startTotp",
-    summary: "Get a secret for an authenticator app.",
+    summary: "Start setting up TOTP",
     description:
-      "Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
+      "Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
     access: confirmed(sessionOnly),
     status: 201,
     response: totpSecret,
@@ -129,9 +129,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/totp/confirm", {
     operationId: "confirmTotp",
-    summary: "Switch TOTP on with the app's first code.",
+    summary: "Switch TOTP on",
     description:
-      "Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them.",
+      "Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them.",
     access: sessionOnly,
     body: ConfirmTotpBody,
     response: recoveryCodes,
@@ -141,8 +141,8 @@ export const authRoutes = [
   }),
   route("DELETE", "v1/auth/totp", {
     operationId: "removeTotp",
-    summary: "Switch TOTP off and delete its recovery codes.",
-    description: "`code` is a code of the app or a recovery code.",
+    summary: "Switch TOTP off",
+    description: "Deletes the recovery codes too. `code` is a code of the app or a recovery code.",
     access: sessionOnly,
     body: RemoveTotpBody,
     status: 204,
@@ -152,8 +152,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/totp/remove", {
     operationId: "removeTotpByPost",
-    summary: "Switch TOTP off, like `DELETE /v1/auth/totp`.",
-    description: "For clients and gateways that drop the body of a DELETE.",
+    summary: "Switch TOTP off with a POST",
+    description:
+      "Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE.",
     access: sessionOnly,
     body: RemoveTotpBody,
     status: 204,
@@ -166,7 +167,8 @@ export const authRoutes = [
 export const userRoutes = [
   route("GET", "v1/users", {
     operationId: "listUsers",
-    summary: "List the platform's staff, newest first.",
+    summary: "List staff",
+    description: "Newest first.",
     access: sessionOnly,
     query: ListUsersQuery,
     list: true,
@@ -176,9 +178,9 @@ export const userRoutes = [
   }),
   route("POST", "v1/users", {
     operationId: "createUser",
-    summary: "Add a colleague, who can sign in immediately.",
+    summary: "Add a colleague",
     description:
-      "Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague.",
+      "The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
     status: 201,
@@ -198,9 +200,9 @@ export const userRoutes = [
   }),
   route("PATCH", "v1/users/{userId}", {
     operationId: "updateUser",
-    summary: "Give a colleague or yourself another role, or change your own language.",
+    summary: "Change a user's role or language",
     description:
-      "Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself.",
+      "Changes the role of a colleague or yourself, or your own language. Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself.",
     access: sessionOnly,
     body: UpdateUserBody,
     response: user,
@@ -211,9 +213,9 @@ export const userRoutes = [
   }),
   route("DELETE", "v1/users/{userId}", {
     operationId: "deleteUser",
-    summary: "Remove a colleague or yourself; never the last owner.",
+    summary: "Remove a user",
     description:
-      "A member can only remove themselves. The user's sessions and profile grants end immediately.",
+      "Removes a colleague or yourself, but never the last owner. A member can only remove themselves. The user's sessions and profile grants end immediately.",
     access: confirmed(sessionOnly),
     status: 204,
     errors: ["owner_required", "not_found", "invalid_state"],

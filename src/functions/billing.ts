@@ -22,7 +22,8 @@ import { route } from "../shared/http/route.ts";
 export const billingRoutes = [
   route("GET", "v1/billing/balance", {
     operationId: "getBalance",
-    summary: "The wallet's balance.",
+    summary: "Get the balance",
+    description: "Says what the wallet holds, and how much of it is reserved.",
     access: keyOrSession,
     response: balance,
     examples: () => ({ answer: balanceExample() }),
@@ -30,9 +31,9 @@ export const billingRoutes = [
   }),
   route("GET", "v1/billing/usage", {
     operationId: "listUsage",
-    summary: "The ledger, newest first.",
+    summary: "List ledger entries",
     description:
-      "Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist.",
+      "Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist.",
     access: keyOrSession,
     query: UsageQuery,
     list: true,
@@ -44,7 +45,8 @@ export const billingRoutes = [
   }),
   route("GET", "v1/billing/limits", {
     operationId: "getBillingLimits",
-    summary: "The daily token budget and its use.",
+    summary: "Get the daily budget",
+    description: "Returns the daily token budget and its use.",
     access: keyOrSession,
     response: limits,
     examples: () => ({ answer: limitsExample() }),
@@ -52,8 +54,9 @@ export const billingRoutes = [
   }),
   route("PATCH", "v1/billing/limits", {
     operationId: "updateBillingLimits",
-    summary: "Set or remove the daily token budget.",
-    description: "A budget below today's spending only stops new spending.",
+    summary: "Change the daily budget",
+    description:
+      "Sets or removes the daily token budget. A budget below today's spending only stops new spending.",
     access: ofOwner(appAdmin),
     body: LimitsBody,
     response: limits,
@@ -62,9 +65,9 @@ export const billingRoutes = [
   }),
   route("POST", "v1/billing/admin/credit", {
     operationId: "creditPlatform",
-    summary: "Add tokens to a platform's wallet.",
+    summary: "Credit a platform",
     description:
-      "The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict.",
+      "Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict.",
     access: operator("Admin"),
     body: CreditBody,
     status: 201,

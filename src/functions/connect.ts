@@ -74,6 +74,7 @@ const documentRoutes = NETWORK_NAMES.flatMap((network) =>
   (networkOf(network).documents ?? []).map((published) =>
     route("GET", `v1/connect/${network}/${published.file}`, {
       ...published.reference,
+      calledBy: `${networkOf(network).title}'s servers`,
       access: anyone,
       produces: "document",
       errors: ["not_found"],
@@ -105,7 +106,8 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
   if (link.kind !== "oauth" || link.hasServers !== true) return [];
   return route("GET", `v1/connect/callback/${network}/{server}`, {
     operationId: `finishConnectOAuthOf${network.charAt(0).toUpperCase()}${network.slice(1)}`,
-    summary: `Where the authorisation page of a ${title} server leads back to.`,
+    summary: `Where the authorisation page of a ${title} server leads back to`,
+    calledBy: "browsers",
     description:
       "Each server has its own address, and the relay registers only that one with it. A state that was made for another server is refused before any code is forwarded.",
     ...CALLBACK,
@@ -118,8 +120,9 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
 export const connectRoutes: readonly Route[] = [
   route("GET", "v1/profiles/{profileId}/connections", {
     operationId: "listConnections",
-    summary: "List the profile's connections.",
-    description: "At most one per network, so there is only one page.",
+    summary: "List connections",
+    description:
+      "The profile's linked accounts. At most one per network, so there is only one page.",
     access: profileScope,
     list: true,
     response: connection,
@@ -128,7 +131,8 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("DELETE", "v1/profiles/{profileId}/connections/{connectionId}", {
     operationId: "removeConnection",
-    summary: "Unlink an account: its tokens are purged and revoked at the network.",
+    summary: "Unlink an account",
+    description: "Purges its tokens, and revokes them at the network.",
     access: profileScope,
     response: connection,
     errors: ["not_found"],
@@ -138,9 +142,9 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("POST", "v1/profiles/{profileId}/connect/sessions", {
     operationId: "createConnectSession",
-    summary: "Start a visit to the hosted page on which an end user links accounts.",
+    summary: "Create a connect session",
     description:
-      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
+      "Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
     issuesBeside: ({ services, body }) => sessionAddressIssues(services.connections, body),
@@ -152,9 +156,9 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("GET", "v1/profiles/{profileId}/connect/sessions", {
     operationId: "listConnectSessions",
-    summary: "List the profile's open connect sessions, without the addresses of their pages.",
+    summary: "List open connect sessions",
     description:
-      "Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last.",
+      "The profile's, without the addresses of their pages. Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last.",
     access: profileScope,
     query: ListSessionsQuery,
     list: true,
@@ -166,7 +170,8 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",
-    summary: "Read a connect session and the connections made in it.",
+    summary: "Get a connect session",
+    description: "Returns it with the connections made in it.",
     access: connectSessionScope,
     response: connectSession,
     errors: ["not_found"],
@@ -175,7 +180,8 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("POST", "v1/connect/sessions/{sessionId}/cancel", {
     operationId: "cancelConnectSession",
-    summary: "End an open connect session.",
+    summary: "Cancel a connect session",
+    description: "Only an open one can be canceled. Its page then links nothing more.",
     access: connectSessionScope,
     response: connectSession,
     errors: ["not_found", "invalid_state"],
@@ -187,7 +193,9 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("GET", "v1/connect/ui", {
     operationId: "showConnectPage",
-    summary: "The hosted page, for the end user's browser.",
+    summary: "Open the connect page",
+    description:
+      "The hosted page, for the end user's browser. Send the browser to `connectUrl`, which has both parameters.",
     access: anyone,
     query: BrowserFields,
     browserFields: pageFields,
@@ -200,7 +208,8 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("POST", "v1/connect/ui/done", {
     operationId: "finishConnectPage",
-    summary: "The hosted page's last form: completes the session and leads back.",
+    summary: "The connect page's last form, which completes the session and leads back",
+    calledBy: "browsers",
     access: anyone,
     ...FORM,
     status: 303,
@@ -212,7 +221,8 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("POST", "v1/connect/ui/{network}", {
     operationId: "submitConnectForm",
-    summary: "A network's form on the hosted page: signs in or leads to the network.",
+    summary: "A network's form on the connect page, which logs in or leads to the network",
+    calledBy: "browsers",
     access: anyone,
     ...FORM,
     status: 303,
@@ -226,7 +236,8 @@ export const connectRoutes: readonly Route[] = [
   ...serverCallbackRoutes,
   route("GET", "v1/connect/callback/{network}", {
     operationId: "finishConnectOAuth",
-    summary: "Where a network's own authorisation page leads back to.",
+    summary: "Where a network's own authorisation page leads back to",
+    calledBy: "browsers",
     description: "For networks with one authorisation server.",
     ...CALLBACK,
     run: onPage(({ finishOAuth }, request, { services, params: { network }, query: params }) =>

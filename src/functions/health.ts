@@ -5,7 +5,8 @@ import { route } from "../shared/http/route.ts";
 export const healthRoutes = [
   route("GET", "health", {
     operationId: "getHealth",
-    summary: "Whether the process is alive. Checks nothing else.",
+    summary: "Check that the process is alive",
+    description: "Checks nothing else.",
     access: anyone,
     response: health,
     examples: () => ({ answer: { status: "ok" as const } }),
@@ -13,8 +14,9 @@ export const healthRoutes = [
   }),
   route("GET", "ready", {
     operationId: "getReadiness",
-    summary: "Whether the service can do its work: storage and settings.",
-    description: "Each process checks at most once a second and gives all callers the same result.",
+    summary: "Check that the service can work",
+    description:
+      "Checks storage and settings. Each process checks at most once a second and gives all callers the same result.",
     access: anyone,
     response: readiness,
     errors: ["not_ready"],

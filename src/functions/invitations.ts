@@ -23,9 +23,9 @@ import { withLocale } from "./with-locale.ts";
 
 export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept", {
   operationId: "acceptInvitation",
-  summary: "Become a user with the link of an invitation, and sign in.",
+  summary: "Accept an invitation",
   description:
-    "The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
+    "Makes the reader of the invitation a user of the platform, and logs them in. The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
   access: signingIn,
   body: AcceptInvitationBody,
   status: 201,
@@ -38,9 +38,9 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
 export const invitationRoutes = [
   route("GET", "v1/invitations", {
     operationId: "listInvitations",
-    summary: "List the platform's invitations, newest first.",
+    summary: "List invitations",
     description:
-      "Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end.",
+      "Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end.",
     access: sessionOnly,
     query: ListInvitationsQuery,
     list: true,
@@ -50,9 +50,9 @@ export const invitationRoutes = [
   }),
   route("POST", "v1/invitations", {
     operationId: "createInvitation",
-    summary: "Invite a colleague, who chooses a password.",
+    summary: "Invite a colleague",
     description:
-      "If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day.",
+      "The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day.",
     access: confirmed(ofOwner(sessionOnly)),
     body: InviteBody,
     status: 201,
@@ -71,7 +71,8 @@ export const invitationRoutes = [
   }),
   route("DELETE", "v1/invitations/{invitationId}", {
     operationId: "withdrawInvitation",
-    summary: "Withdraw an invitation, which ends its link.",
+    summary: "Withdraw an invitation",
+    description: "Ends its link.",
     access: ofOwner(sessionOnly),
     status: 204,
     errors: ["not_found", "invalid_state"],

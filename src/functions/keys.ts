@@ -29,9 +29,9 @@ import {
 export const keyRoutes = [
   route("GET", "v1/keys", {
     operationId: "listKeys",
-    summary: "List API keys, without their secrets.",
+    summary: "List API keys",
     description:
-      "A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform.",
+      "Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListKeysQuery,
     list: true,
@@ -41,9 +41,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/keys", {
     operationId: "createKey",
-    summary: "Create an API key. Only this answer contains its secret.",
+    summary: "Create an API key",
     description:
-      "A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
+      "Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
     access: confirmed(ofOwner(appAdmin)),
     body: CreateKeyBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -56,7 +56,7 @@ export const keyRoutes = [
   }),
   route("PATCH", "v1/keys/{keyId}", {
     operationId: "renameKey",
-    summary: "Rename an API key.",
+    summary: "Rename an API key",
     access: ofOwner(appAdmin),
     body: RenameKeyBody,
     response: apiKey,
@@ -67,9 +67,9 @@ export const keyRoutes = [
   }),
   route("DELETE", "v1/keys/{keyId}", {
     operationId: "deleteKey",
-    summary: "Delete an API key and everything stored about it.",
+    summary: "Delete an API key",
     description:
-      "With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call.",
+      "Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -79,9 +79,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/keys/{keyId}/revoke", {
     operationId: "revokeKey",
-    summary: "Revoke an API key. It stays listed.",
+    summary: "Revoke an API key",
     description:
-      "It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work.",
+      "A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -91,9 +91,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/profile-grants", {
     operationId: "mintProfileGrant",
-    summary: "Mint a grant that lets a restricted key act for a profile for a while.",
+    summary: "Create a profile grant",
     description:
-      "The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application.",
+      "It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application.",
     access: appAdmin,
     body: MintGrantBody,
     status: 201,

@@ -43,9 +43,9 @@ const PAGE_ANSWERS = {
 export const linkRoutes = [
   route("POST", "v1/auth/verify", {
     operationId: "verifyEmail",
-    summary: "Verify an e-mail, or finish its change, with the link that was mailed to it.",
+    summary: "Verify an email",
     description:
-      "Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again.",
+      "Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again.",
     access: signingIn,
     body: VerifyBody,
     status: 204,
@@ -56,9 +56,9 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/verify/resend", {
     operationId: "resendVerification",
-    summary: "Mail the link that verifies the session's user again.",
+    summary: "Resend the verification mail",
     description:
-      "The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
+      "Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
     access: anySession,
     status: 202,
     response: accepted,
@@ -71,9 +71,9 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/reset", {
     operationId: "askForReset",
-    summary: "Mail a link that sets a new password.",
+    summary: "Request a password reset",
     description:
-      "The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,
@@ -87,7 +87,7 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/reset/confirm", {
     operationId: "confirmReset",
-    summary: "Set a new password with the link that was mailed.",
+    summary: "Set a new password with a reset link",
     description:
       "Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on.",
     access: signingIn,
@@ -105,9 +105,9 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/email", {
     operationId: "changeEmail",
-    summary: "Mail a link to a new e-mail address, which makes it the user's.",
+    summary: "Change the email",
     description:
-      "The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required.",
+      "Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required.",
     access: sessionOnly,
     body: ChangeEmailBody,
     status: 202,
@@ -124,7 +124,8 @@ export const linkRoutes = [
   }),
   route("GET", "v1/auth/notices/off", {
     operationId: "showNoticesPage",
-    summary: "The page behind the link in a notice, which switches such mails off.",
+    summary: "The page behind the link in a notice, which switches such mails off",
+    calledBy: "browsers",
     description: "Opening the page changes nothing. Its form does.",
     access: openingLink,
     query: LinkFields,
@@ -136,7 +137,8 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/notices/off", {
     operationId: "switchNoticeOff",
-    summary: "Switch the notice of the link off, for the whole platform.",
+    summary: "Switches the notice of the link off, for the whole platform",
+    calledBy: "browsers and mail programs",
     description:
       "Used by the form of the page and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the mail's reader is an owner.",
     access: openingLink,
@@ -149,7 +151,8 @@ export const linkRoutes = [
   }),
   route("GET", "v1/auth/ui/{kind}", {
     operationId: "showLinkPage",
-    summary: "The page behind a one-time link, for a browser.",
+    summary: "The page behind a one-time link",
+    calledBy: "browsers",
     description:
       "`kind` is `verify`, `email`, `reset` or `invitation`. Opening the page doesn't use up the link, because mail scanners follow links. The page's form does.",
     access: openingLink,
@@ -162,7 +165,8 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/ui/{kind}", {
     operationId: "submitLinkPage",
-    summary: "The form of that page: uses the link.",
+    summary: "The form of that page, which uses the link",
+    calledBy: "browsers",
     description:
       "A repeat by the same browser within ten minutes, such as a double click or a reload, gets the same page again. The browser is then a known device of the user: a cookie holds the `deviceToken`.",
     access: signingIn,

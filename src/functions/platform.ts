@@ -37,7 +37,8 @@ import {
 export const accountRoutes = [
   route("GET", "v1/me", {
     operationId: "getMe",
-    summary: "The caller's platform with its wallet, applications and counts.",
+    summary: "Get the caller's platform",
+    description: "Returns it with its wallet, applications and counts.",
     access: keyOrSession,
     response: me,
     examples: () => ({ answer: meExample() }),
@@ -45,8 +46,9 @@ export const accountRoutes = [
   }),
   route("GET", "v1/platform/notices", {
     operationId: "getNotices",
-    summary: "The notices that the platform's owners get by mail.",
-    description: "Notices about the security of an account can't be switched off.",
+    summary: "Get the notice settings",
+    description:
+      "Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off.",
     access: sessionOnly,
     response: notices,
     examples: () => ({ answer: noticesExample() }),
@@ -54,9 +56,9 @@ export const accountRoutes = [
   }),
   route("PATCH", "v1/platform/notices", {
     operationId: "updateNotices",
-    summary: "Switch notices by mail on or off.",
+    summary: "Change the notice settings",
     description:
-      "Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
+      "Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
     access: ofOwner(sessionOnly),
     body: UpdateNoticesBody,
     response: notices,
@@ -65,7 +67,8 @@ export const accountRoutes = [
   }),
   route("GET", "v1/rate-card", {
     operationId: "getRateCard",
-    summary: "What operations cost.",
+    summary: "Get the rate card",
+    description: "Lists what each operation costs, in tokens.",
     access: keyOrSession,
     response: prices,
     examples: () => ({ answer: rateCard() }),
@@ -73,9 +76,9 @@ export const accountRoutes = [
   }),
   route("GET", "v1/audit", {
     operationId: "listAudit",
-    summary: "Recent audit events of the platform, as far as this process saw them.",
+    summary: "List audit events",
     description:
-      "A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log.",
+      "Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log.",
     access: keyOrSession,
     query: ListAuditQuery,
     list: true,
@@ -85,9 +88,9 @@ export const accountRoutes = [
   }),
   route("POST", "v1/platform/close", {
     operationId: "closePlatform",
-    summary: "Close the platform. All its data is erased seven days later.",
+    summary: "Close the platform",
     description:
-      "From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`.",
+      "All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`.",
     access: confirmed(ofOwner(sessionOnly)),
     body: ClosePlatformBody,
     status: 202,
@@ -101,7 +104,8 @@ export const accountRoutes = [
 export const applicationRoutes = [
   route("GET", "v1/applications", {
     operationId: "listApplications",
-    summary: "List applications: all of the platform for a session, its own for a key.",
+    summary: "List applications",
+    description: "A session sees all of the platform, a key its own.",
     access: keyOrSession,
     query: ListApplicationsQuery,
     list: true,
@@ -111,9 +115,9 @@ export const applicationRoutes = [
   }),
   route("POST", "v1/applications", {
     operationId: "createApplication",
-    summary: "Create an application with its first key, unless declined.",
+    summary: "Create an application",
     description:
-      "Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application.",
+      "Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application.",
     access: sessionOnly,
     body: CreateApplicationBody,
     status: 201,
@@ -124,7 +128,7 @@ export const applicationRoutes = [
   }),
   route("GET", "v1/applications/{applicationId}", {
     operationId: "getApplication",
-    summary: "Read an application.",
+    summary: "Get an application",
     access: keyOrSession,
     response: application,
     errors: ["not_found"],
@@ -134,9 +138,9 @@ export const applicationRoutes = [
   }),
   route("PATCH", "v1/applications/{applicationId}", {
     operationId: "updateApplication",
-    summary: "Rename, disable or enable an application.",
+    summary: "Update an application",
     description:
-      "Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one.",
+      "Renames, disables or enables it. Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one.",
     access: sessionOnly,
     body: UpdateApplicationBody,
     response: application,

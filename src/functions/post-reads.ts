@@ -13,7 +13,8 @@ import {
 export const postReadRoutes = [
   route("GET", "v1/posts", {
     operationId: "listPosts",
-    summary: "The profile's posts, newest first.",
+    summary: "List posts",
+    description: "The profile's posts, newest first.",
     access: readingScope,
     query: ListPostsQuery,
     list: true,
@@ -23,7 +24,8 @@ export const postReadRoutes = [
   }),
   route("GET", "v1/posts/{postId}", {
     operationId: "getPost",
-    summary: "A post with its legs.",
+    summary: "Get a post",
+    description: "Returns it with its legs.",
     access: readingScope,
     response: post,
     errors: ["not_found"],
@@ -32,9 +34,9 @@ export const postReadRoutes = [
   }),
   route("GET", "v1/posts/{postId}/timeline", {
     operationId: "getTimeline",
-    summary: "What happened to a post, in order.",
+    summary: "Get a post's timeline",
     description:
-      "For troubleshooting: every call to a network with its time and status, never a secret. Steps may be added without notice, so don't build on them.",
+      "Lists what happened to the post, in order. For troubleshooting: every call to a network with its time and status, never a secret. Steps may be added without notice, so don't build on them.",
     access: readingScope,
     response: timeline,
     errors: ["not_found"],

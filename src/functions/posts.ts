@@ -39,9 +39,9 @@ import { postReadRoutes } from "./post-reads.ts";
 export const postRoutes = [
   route("POST", "v1/posts/validate", {
     operationId: "validatePost",
-    summary: "Check a post against the networks' rules.",
+    summary: "Validate a post",
     description:
-      "Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`.",
+      "Checks it against the networks' rules. Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`.",
     access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,
@@ -54,9 +54,9 @@ export const postRoutes = [
   }),
   route("POST", "v1/posts", {
     operationId: "createPost",
-    summary: "Publish a post.",
+    summary: "Create a post",
     description:
-      "The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due.",
+      "Publishes it now, or at `scheduleAt`. The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due.",
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
@@ -88,7 +88,7 @@ export const postRoutes = [
   ...postReadRoutes,
   route("PATCH", "v1/posts/{postId}", {
     operationId: "updatePost",
-    summary: "Change a scheduled post.",
+    summary: "Update a scheduled post",
     description:
       "Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`.",
     access: activeProfileScope,
@@ -109,7 +109,7 @@ export const postRoutes = [
   }),
   route("DELETE", "v1/posts/{postId}", {
     operationId: "cancelPost",
-    summary: "Cancel a scheduled post.",
+    summary: "Cancel a scheduled post",
     description:
       "Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it.",
     access: profileScope,
@@ -120,7 +120,7 @@ export const postRoutes = [
   }),
   route("POST", "v1/posts/{postId}/retry", {
     operationId: "retryPost",
-    summary: "Retry failed legs.",
+    summary: "Retry failed legs",
     description:
       "Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change.",
     access: activeProfileScope,
@@ -145,7 +145,7 @@ export const postRoutes = [
   }),
   route("POST", "v1/posts/{postId}/remove", {
     operationId: "removePost",
-    summary: "Remove what is published.",
+    summary: "Remove a published post",
     description:
       "Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile.",
     access: profileScope,
@@ -167,7 +167,8 @@ export const postRoutes = [
 export const mediaRoutes: readonly Route[] = [
   route("GET", "v1/media/{token}", {
     operationId: "getMedia",
-    summary: "An image of a post, fitted for a network that fetches files itself.",
+    summary: "An image of a post, fitted for a network that fetches files itself",
+    calledBy: "networks",
     description:
       "The service gives these addresses to networks. They are valid for 26 hours. The token is sealed, so nobody else can make one.",
     access: anyone,

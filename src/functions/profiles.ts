@@ -22,7 +22,8 @@ import {
 export const profileRoutes = [
   route("GET", "v1/profiles", {
     operationId: "listProfiles",
-    summary: "List profiles. A restricted key sees those on its allowlist.",
+    summary: "List profiles",
+    description: "A restricted key sees those on its allowlist.",
     access: keyOrSession,
     query: ListProfilesQuery,
     list: true,
@@ -32,9 +33,9 @@ export const profileRoutes = [
   }),
   route("POST", "v1/profiles", {
     operationId: "createProfile",
-    summary: "Create a profile in the caller's application.",
+    summary: "Create a profile",
     description:
-      "`externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first.",
+      "Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first.",
     access: appAdminOfApplication,
     body: CreateProfileBody,
     status: 201,
@@ -48,7 +49,7 @@ export const profileRoutes = [
   }),
   route("GET", "v1/profiles/{profileId}", {
     operationId: "getProfile",
-    summary: "Read a profile.",
+    summary: "Get a profile",
     access: profileScope,
     response: profile,
     examples: () => ({ answer: profileExample() }),
@@ -56,8 +57,9 @@ export const profileRoutes = [
   }),
   route("PATCH", "v1/profiles/{profileId}", {
     operationId: "updateProfile",
-    summary: "Change a profile. Fields that aren't named stay unchanged.",
-    description: 'An `externalId` of null or `""` clears it.',
+    summary: "Update a profile",
+    description:
+      'Fields that aren\'t named stay unchanged. An `externalId` of null or `""` clears it.',
     access: profileScope,
     body: UpdateProfileBody,
     response: profile,
@@ -67,9 +69,9 @@ export const profileRoutes = [
   }),
   route("DELETE", "v1/profiles/{profileId}", {
     operationId: "disableProfile",
-    summary: "Disable a profile. It can be reactivated.",
+    summary: "Disable a profile",
     description:
-      "Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile.",
+      "It can be reactivated. Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile.",
     access: profileScope,
     response: profile,
     errors: ["invalid_state"],
@@ -78,9 +80,9 @@ export const profileRoutes = [
   }),
   route("POST", "v1/profiles/{profileId}/erase", {
     operationId: "eraseProfile",
-    summary: "Erase a profile and all its personal data, for good.",
+    summary: "Erase a profile",
     description:
-      "Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored.",
+      "Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored.",
     access: ofOwner(appAdmin),
     status: 202,
     response: profile,

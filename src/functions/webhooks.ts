@@ -48,9 +48,9 @@ import {
 export const webhookRoutes = [
   route("GET", "v1/webhooks", {
     operationId: "listWebhooks",
-    summary: "List webhook endpoints, without their secrets.",
+    summary: "List webhook endpoints",
     description:
-      "A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
+      "Without their secrets. A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListEndpointsQuery,
     list: true,
@@ -60,9 +60,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks", {
     operationId: "createWebhook",
-    summary: "Register a webhook endpoint. Only this answer contains its secret.",
+    summary: "Create a webhook endpoint",
     description:
-      "Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
+      "Only this answer contains its secret. Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -75,8 +75,8 @@ export const webhookRoutes = [
   }),
   route("PATCH", "v1/webhooks/{webhookId}", {
     operationId: "updateWebhook",
-    summary: "Change, disable or reactivate a webhook endpoint.",
-    description: "Fields that aren't named stay unchanged.",
+    summary: "Update a webhook endpoint",
+    description: "Changes, disables or reactivates it. Fields that aren't named stay unchanged.",
     access: appAdmin,
     body: UpdateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -89,7 +89,7 @@ export const webhookRoutes = [
   }),
   route("DELETE", "v1/webhooks/{webhookId}", {
     operationId: "deleteWebhook",
-    summary: "Delete a webhook endpoint.",
+    summary: "Delete a webhook endpoint",
     description: "Returns the deleted endpoint. Its pending deliveries end as dead.",
     access: appAdmin,
     response: endpoint,
@@ -100,9 +100,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks/{webhookId}/rotate-secret", {
     operationId: "rotateWebhookSecret",
-    summary: "Replace the signing secret. Only this answer contains the new one.",
+    summary: "Rotate a signing secret",
     description:
-      "For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately.",
+      "Only this answer contains the new one. For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately.",
     access: confirmed(appAdmin),
     response: endpointWithSecret,
     errors: ["not_found"],
@@ -111,9 +111,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks/{webhookId}/test", {
     operationId: "testWebhook",
-    summary: "Send the endpoint a `webhook.test` event.",
+    summary: "Send a test event",
     description:
-      "Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result.",
+      "Sends the endpoint a `webhook.test` event. Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result.",
     access: appAdmin,
     status: 202,
     response: delivery,
@@ -123,8 +123,8 @@ export const webhookRoutes = [
   }),
   route("GET", "v1/webhooks/{webhookId}/deliveries", {
     operationId: "listDeliveries",
-    summary: "List an endpoint's deliveries, newest first.",
-    description: "A restricted key sees those about the profiles on its allowlist.",
+    summary: "List an endpoint's deliveries",
+    description: "Newest first. A restricted key sees those about the profiles on its allowlist.",
     access: keyOrSession,
     query: ListDeliveriesQuery,
     list: true,
@@ -136,9 +136,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive", {
     operationId: "redriveDelivery",
-    summary: "Send a delivery's event again.",
+    summary: "Redrive a delivery",
     description:
-      "For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own.",
+      "Sends its event again. For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own.",
     access: appAdmin,
     response: delivery,
     errors: ["not_found", "invalid_state"],
@@ -147,9 +147,9 @@ export const webhookRoutes = [
   }),
   route("GET", "v1/events", {
     operationId: "listEvents",
-    summary: "The application's events of the last 30 days, oldest first.",
+    summary: "List events",
     description:
-      "The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`.",
+      "The application's events of the last 30 days, oldest first. The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`.",
     access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     list: true,
@@ -162,9 +162,9 @@ export const webhookRoutes = [
 export const webhookAdminRoutes = [
   route("POST", "v1/admin/webhooks/redrive-dead", {
     operationId: "redriveDeadDeliveries",
-    summary: "Redrive dead webhook deliveries, the latest first.",
+    summary: "Redrive dead deliveries",
     description:
-      "A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven.",
+      "Redrives the latest first. A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven.",
     access: operator("Admin"),
     body: RedriveDeadBody,
     response: redriveCounts,

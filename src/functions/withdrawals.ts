@@ -25,9 +25,10 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     route("POST", `v1/connect/${sender}/deauthorize`, {
       ...signed,
       operationId: `receive${title}Deauthorization`,
-      summary: `For ${title}: a person removed the app. All connections of that person end.`,
+      summary: `Where ${title} reports a person who removed the app`,
+      calledBy: title,
       description:
-        "They become `revoked`, their tokens are purged, and a `connection.removed` event has the `reason`. The answer is the same for an unknown person.",
+        "All connections of that person end. They become `revoked`, their tokens are purged, and a `connection.removed` event has the `reason`. The answer is the same for an unknown person.",
       async run({ services, body: fields }) {
         await receiveWithdrawal(services.connections, sender, fields);
         return document({});
@@ -36,9 +37,10 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     route("POST", `v1/connect/${sender}/delete`, {
       ...signed,
       operationId: `receive${title}Deletion`,
-      summary: `For ${title}: a person asks for deletion. All connections of that person end.`,
+      summary: `Where ${title} reports a person who asks for deletion`,
+      calledBy: title,
       description:
-        "As for a removed app. Returns `url`, where the person can see the progress for 90 days, and `confirmation_code`.",
+        "All connections of that person end, as for a removed app. Returns `url`, where the person can see the progress for 90 days, and `confirmation_code`.",
       async run({ services, body: fields }) {
         const code = await receiveWithdrawal(services.connections, sender, fields);
         const url = `${services.config.publicBaseUrl}/v1/connect/${sender}/deletion/${code}`;
@@ -47,7 +49,8 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     }),
     route("GET", `v1/connect/${sender}/deletion/{code}`, {
       operationId: `show${title}Deletion`,
-      summary: "Shows the person who requested a deletion whether it was received or is done.",
+      summary: "Shows the person who asked for a deletion whether it was received or is done",
+      calledBy: "browsers",
       access: openingLink,
       refused: refusedConnectPage,
       produces: "page",

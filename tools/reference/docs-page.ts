@@ -11,6 +11,7 @@ import {
 } from "../../src/shared/networks/contract/errors.ts";
 import { DOC_ANCHORS } from "../../src/shared/runtime/doc-url.ts";
 import { ERROR_CATALOG, ERROR_CODES } from "../../src/shared/runtime/error-catalog.ts";
+import type { Route } from "../../src/shared/http/route.ts";
 import type { JsonSchema, OpenApi } from "./openapi-types.ts";
 
 const slug = (title: string) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
@@ -70,6 +71,7 @@ function contents(document: OpenApi): Markup {
       ${API_GUIDE.map(({ title }) => html`<li>${link(slug(title), title)}</li>`)} ${chapters}
       <li>${link("errors", "Errors")}</li>
       <li>${link("leg-errors", "Leg errors and findings")}</li>
+      <li>${link("addresses", "Addresses for browsers and networks")}</li>
       <li>${link("schemas", "Schemas")}</li>
     </ul>
   </nav>`;
@@ -159,6 +161,27 @@ function legErrors(): Markup {
   </section>`;
 }
 
+/** Lists the routes that only browsers and networks call. */
+function addressList(routes: readonly Route[]): Markup {
+  const rows = routes.map(
+    ({ method, path, spec }) =>
+      html`<li>
+        <span class="method ${method.toLowerCase()}">${method}</span> <code>/${path}</code>
+        <p>${phrase(spec.summary)}. Called by ${spec.calledBy}.</p>
+      </li>`,
+  );
+  return html`<section id="addresses">
+    <h2>Addresses for browsers and networks</h2>
+    <p>
+      No program of yours calls these. They are listed for those who set up networks, proxies and
+      firewalls, and they are not in the OpenAPI document.
+    </p>
+    <ul class="overview">
+      ${rows}
+    </ul>
+  </section>`;
+}
+
 function schemas(reader: DocumentReader): Markup {
   const refused = new Set(errorSchemas(reader.document).values());
   const shown = Object.entries(reader.document.components.schemas).filter(
@@ -178,7 +201,10 @@ function schemas(reader: DocumentReader): Markup {
   </section>`;
 }
 
-function body(document: OpenApi): { readonly nav: Markup; readonly main: Markup } {
+function body(
+  document: OpenApi,
+  addresses: readonly Route[],
+): { readonly nav: Markup; readonly main: Markup } {
   const reader = new DocumentReader(document);
   const { info, servers } = document;
   const main = html`<main id="content">
@@ -201,7 +227,7 @@ function body(document: OpenApi): { readonly nav: Markup; readonly main: Markup 
         </section>`,
     )}
     ${document.tags.map((tag) => chapter(reader, tag))} ${errors(reader)} ${legErrors()}
-    ${schemas(reader)}
+    ${addressList(addresses)} ${schemas(reader)}
   </main>`;
   return { nav: contents(document), main };
 }
@@ -217,8 +243,11 @@ function withoutIndentation(text: string): string {
 }
 
 /** Renders the reference as an HTML page that loads nothing, and its content alone. */
-export function docsPage(document: OpenApi): { readonly page: string; readonly content: string } {
-  const { nav, main } = body(document);
+export function docsPage(
+  document: OpenApi,
+  addresses: readonly Route[],
+): { readonly page: string; readonly content: string } {
+  const { nav, main } = body(document, addresses);
   const title = html`${document.info.title} API reference`;
   const content = withoutIndentation(main.text);
   const page = [

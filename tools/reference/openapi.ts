@@ -2,7 +2,7 @@ import { event } from "../../src/shared/webhooks/answer-schema.ts";
 import { eventExample } from "../../src/shared/webhooks/examples.ts";
 import type { CredentialKind } from "../../src/shared/http/access/access-contract.ts";
 import { ERROR_CODES } from "../../src/shared/runtime/error-catalog.ts";
-import { accessContractOf, anyError, errorBody } from "./declared-answers.ts";
+import { accessContractOf, anyError, declaredAnswers, errorBody } from "./declared-answers.ts";
 import { ANSWER_HEADERS } from "../../src/shared/http/headers.ts";
 import type { Chapter, Route } from "../../src/shared/http/route.ts";
 import { API_GUIDE } from "./api-guide.ts";
@@ -24,7 +24,7 @@ function webhooksOf(
       post: {
         operationId: "receiveEvent",
         tags: [tag],
-        summary: "Receive event",
+        summary: "Receive an event",
         description:
           "An event, sent to an endpoint of yours. Verify the signature, answer 2xx within 10 seconds, and work afterwards. The same event can come more than once.",
         "x-callers": "the relay",
@@ -120,26 +120,6 @@ interface Catalogs {
   readonly answers: AnswerCatalog;
 }
 
-/** The spelling of names that would look wrong in lower case. */
-const SPELLED: Readonly<Record<string, string>> = {
-  "open api": "OpenAPI",
-  totp: "TOTP",
-  "o auth": "OAuth",
-  api: "API",
-  llms: "llms.txt",
-  jwks: "JWKS",
-};
-
-/** Returns the name of a call as it is shown everywhere: `createPost` → `Create post`. */
-function callName(operationId: string): string {
-  const words = operationId.replace(/[A-Z]+/g, (capital) => ` ${capital.toLowerCase()}`);
-  const named = Object.entries(SPELLED).reduce(
-    (text, [from, to]) => text.replace(new RegExp(`\\b${from}\\b`), to),
-    words,
-  );
-  return named.charAt(0).toUpperCase() + named.slice(1);
-}
-
 function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs): OpenApiOperation {
   const { operationId, summary, description } = route.spec;
   const { callers, credentials } = accessContractOf(route);
@@ -148,8 +128,8 @@ function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs):
   return {
     operationId,
     tags: [tag],
-    summary: callName(operationId),
-    description: [`${summary.replace(/\.$/, "")}.`, description ?? []].flat().join("\n\n"),
+    summary,
+    ...(description === undefined ? {} : { description }),
     "x-callers": callers,
     security: credentials.map((kind) => ({ [kind]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -168,12 +148,18 @@ function toPaths(chapters: readonly Chapter[], catalogs: Catalogs): OpenApi["pat
   return paths;
 }
 
-function headersOfAnswers(catalog: SchemaCatalog): Record<string, Header> {
+function headersOfAnswers(
+  routes: readonly Route[],
+  catalog: SchemaCatalog,
+): Record<string, Header> {
+  const used = new Set<string>(routes.flatMap(declaredAnswers).flatMap(({ headers }) => headers));
   return Object.fromEntries(
-    Object.entries(ANSWER_HEADERS).map(([name, schemaOf]) => {
-      const { description, ...schema } = catalog.add(schemaOf(), "output");
-      return [name, { ...(description === undefined ? {} : { description }), schema }];
-    }),
+    Object.entries(ANSWER_HEADERS)
+      .filter(([name]) => used.has(name))
+      .map(([name, schemaOf]) => {
+        const { description, ...schema } = catalog.add(schemaOf(), "output");
+        return [name, { ...(description === undefined ? {} : { description }), schema }];
+      }),
   );
 }
 
@@ -192,7 +178,7 @@ export function openApi(
   const webhooks = webhooksOf("Webhooks", schemas);
   const routes = chapters.flatMap((chapter) => chapter.routes);
   const parameters = headerComponents(routes, schemas);
-  const headers = headersOfAnswers(schemas);
+  const headers = headersOfAnswers(routes, schemas);
   return {
     openapi: "3.1.1",
     info: {

@@ -9,13 +9,26 @@ import {
   type ReferenceTexts,
 } from "../../src/shared/http/reference/reference-texts.ts";
 
+/** Returns the chapters with the routes that a customer's program calls, without chapters that have none. */
+export function chaptersForPrograms(chapters: readonly Chapter[]): readonly Chapter[] {
+  return chapters
+    .map((chapter) => ({
+      ...chapter,
+      routes: chapter.routes.filter(({ spec }) => spec.calledBy === undefined),
+    }))
+    .filter(({ routes }) => routes.length > 0);
+}
+
 /**
  * Renders everything that describes the API, with placeholders for the relay's address and name. The build writes the
  * result to a file, so that no instance has to render.
  */
 export function renderReference(chapters: readonly Chapter[]): ReferenceTexts {
-  const document = openApi(chapters, BASE_URL_PLACE, SERVICE_NAME_PLACE);
-  const { page, content } = docsPage(document);
+  const document = openApi(chaptersForPrograms(chapters), BASE_URL_PLACE, SERVICE_NAME_PLACE);
+  const { page, content } = docsPage(
+    document,
+    chapters.flatMap(({ routes }) => routes.filter(({ spec }) => spec.calledBy !== undefined)),
+  );
   return {
     documents: {
       openapi: JSON.stringify(document),

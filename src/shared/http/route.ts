@@ -52,8 +52,13 @@ export interface UnparsedCall<Scope> {
 interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   /** In camelCase. It never changes, because generated clients name their methods after it. */
   readonly operationId: string;
-  /** One line for the reference. */
+  /** The title in the reference: an imperative without a full stop. */
   readonly summary: string;
+  /**
+   * Who calls it, if no program of a customer does: browsers or a network. The OpenAPI document and so all generated
+   * clients leave it out, and the reference lists its address.
+   */
+  readonly calledBy?: string;
   /** Further description, in Markdown. */
   readonly description?: string;
   readonly access: Access<Scope>;

@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../../src/functions/routes.ts";
 import { errorsOfRoute } from "../../../tools/reference/declared-answers.ts";
-import { renderReference } from "../../../tools/reference/render-reference.ts";
+import { chaptersForPrograms, renderReference } from "../../../tools/reference/render-reference.ts";
 import { anyone } from "../../../src/shared/http/access/access.ts";
 import { encodingFor } from "../../../src/shared/http/reference/serve-reference.ts";
 import { LEG_ERRORS, WARNING_CODES } from "../../../src/shared/networks/contract/errors.ts";
@@ -19,6 +19,7 @@ import { forFile } from "../../setup/for-file.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const rendered = renderReference(chapters).documents;
+const programRoutes = chaptersForPrograms(chapters).flatMap((chapter) => chapter.routes);
 const { docs: text } = rendered;
 /** The samples of a language, as a reader would paste them. */
 function codeOf(language: string): string[] {
@@ -43,13 +44,23 @@ const server = forFile(() => serveRelay(relay));
 
 describe("the reference page", () => {
   test("the reference page has every operation, with its place and who may call", () => {
-    for (const { method, path, spec } of routes) {
+    for (const { method, path, spec } of programRoutes) {
       const start = text.indexOf(`<article id="${spec.operationId}"`);
       expect(start, spec.operationId).toBeGreaterThan(0);
       const section = text.slice(start, text.indexOf("</article>", start));
       expect(section).toContain(`>${method}</span>`);
       expect(section).toContain(`<code>/${path}</code>`);
       expect(section).toContain("Who may call");
+    }
+  });
+
+  test("the reference page lists the addresses that browsers and networks call, and no operation of them", () => {
+    const list = text.slice(text.indexOf('<section id="addresses"'));
+    const addresses = routes.filter(({ spec }) => spec.calledBy !== undefined);
+    expect(addresses.length).toBeGreaterThan(10);
+    for (const { path, spec } of addresses) {
+      expect(list).toContain(`<code>/${path}</code>`);
+      expect(text).not.toContain(`id="${spec.operationId}"`);
     }
   });
 
@@ -81,7 +92,7 @@ describe("the reference page", () => {
 
   test("leads nowhere that is not there, and names everything once", () => {
     const targets = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id = ""]) => id);
-    expect(targets.length).toBeGreaterThan(routes.length);
+    expect(targets.length).toBeGreaterThan(programRoutes.length);
     expect([...new Set(targets)].filter((id) => !ids.includes(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -95,15 +106,17 @@ describe("the reference page", () => {
 
   test("calls each operation by one name, in contents, heading and OpenAPI", () => {
     const document = JSON.parse(rendered.openapi);
-    for (const { method, path, spec } of routes) {
+    for (const { method, path, spec } of programRoutes) {
       const { summary } = document.paths[`/${path}`][method.toLowerCase()];
-      const links = text.split(`href="#${spec.operationId}">${summary}</a>`);
+      const links = text.split(
+        `href="#${spec.operationId}">${summary.replaceAll("'", "&#39;")}</a>`,
+      );
       expect(links, spec.operationId).toHaveLength(3);
     }
   });
 
   test("the reference page has each call in three languages, which a parser of each reads", () => {
-    for (const { spec } of routes) {
+    for (const { spec } of programRoutes) {
       const start = text.indexOf(`<article id="${spec.operationId}"`);
       const section = text.slice(start, text.indexOf("</article>", start));
       for (const language of ["sh", "js", "python"])
@@ -111,7 +124,7 @@ describe("the reference page", () => {
     }
     const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
     const scripts = codeOf("js");
-    expect(scripts).toHaveLength(routes.length);
+    expect(scripts).toHaveLength(programRoutes.length);
     for (const script of scripts) expect(() => AsyncFunction(script), script).not.toThrow();
     const read = (program: string, ...args: string[]) =>
       spawnSync(program, args, { input: JSON.stringify(codeOf("python")), encoding: "utf8" });
@@ -143,11 +156,12 @@ describe("the reference page", () => {
 describe("the reference as text", () => {
   test("the reference as text has every call, field and code of the page, and one sample of each call", () => {
     const { markdown } = rendered;
-    for (const { method, path } of routes) expect(markdown).toContain(`${method} \`/${path}\``);
+    for (const { method, path } of programRoutes)
+      expect(markdown).toContain(`${method} \`/${path}\``);
     for (const code of ERROR_CODES) expect(markdown).toContain(`\`${code}\``);
-    expect(markdown.split("```sh")).toHaveLength(routes.length + 1);
+    expect(markdown.split("```sh")).toHaveLength(programRoutes.length + 1);
     expect(markdown).not.toMatch(/<\/?(?:p|div|span|li|code)\b|&(?:lt|gt|amp);|\n{3}/);
-    expect(markdown).toContain("\n### Create post\n");
+    expect(markdown).toContain("\n### Create a post\n");
     expect(markdown).toContain("\n[OpenAPI document](v1/openapi.json) · [Markdown](docs.md)");
   });
 
@@ -158,7 +172,7 @@ describe("the reference as text", () => {
     const [title, , quote] = String(body).split("\n");
     expect([title, quote?.startsWith("> ")]).toEqual(["# Publishing Relay API", true]);
     expect(body).toContain(`(${publicBaseUrl}/docs.md)`);
-    for (const { spec } of routes)
+    for (const { spec } of programRoutes)
       expect(body).toContain(`(${publicBaseUrl}/docs#${spec.operationId})`);
     expect(body).not.toContain("relay.invalid");
   });

@@ -8,6 +8,8 @@ import { chapters, routes } from "../../../src/functions/routes.ts";
 import { ERROR_CODES } from "../../../src/shared/runtime/error-catalog.ts";
 import { errorsOfRoute } from "../../../tools/reference/declared-answers.ts";
 import { openApi } from "../../../tools/reference/openapi.ts";
+import { ACCESS_CONTRACTS } from "../../../src/shared/http/access/access-contract.ts";
+import { chaptersForPrograms } from "../../../tools/reference/render-reference.ts";
 import type {
   JsonSchema,
   OpenApiOperation,
@@ -19,9 +21,11 @@ import { startRelay } from "../../setup/relay.ts";
 import { lintDocument, toolsFolder, TOOLS_MS_MAX } from "./document-lint.ts";
 
 const BASE_URL = "https://relay.example.net/api";
-const document = openApi(chapters, BASE_URL, "Publishing Relay");
+const described = chaptersForPrograms(chapters);
+const document = openApi(described, BASE_URL, "Publishing Relay");
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-const named = routes.map((route) => [nameOf(route), route] as const);
+const programRoutes = described.flatMap((chapter) => chapter.routes);
+const named = programRoutes.map((route) => [nameOf(route), route] as const);
 
 function operation(name: string): OpenApiOperation {
   const [method = "", path = ""] = name.split(" ");
@@ -66,9 +70,6 @@ describe("the document as a whole", () => {
         "operation-4xx-response #/paths/~1health/get/responses",
         "operation-4xx-response #/paths/~1ready/get/responses",
         "operation-4xx-response #/paths/~1v1~1openapi.json/get/responses",
-        "operation-4xx-response #/paths/~1docs/get/responses",
-        "operation-4xx-response #/paths/~1docs.md/get/responses",
-        "operation-4xx-response #/paths/~1llms.txt/get/responses",
       ]);
     });
   });
@@ -95,11 +96,17 @@ describe("the document as a whole", () => {
     expect(error?.properties?.["code"]?.enum).toEqual(ERROR_CODES);
   });
 
-  test("the document as a whole has every route and nothing else", () => {
-    const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+  test("the document as a whole has every route that programs call and nothing else", () => {
+    const operations = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.slice(1)}`),
     );
-    expect(described.toSorted()).toEqual(routes.map(nameOf).toSorted());
+    expect(operations.toSorted()).toEqual(programRoutes.map(nameOf).toSorted());
+    const left = routes.filter((route) => !programRoutes.includes(route));
+    expect(left.every(({ spec }) => spec.access.contract.credentials.length === 0)).toBe(true);
+    // This is the one page that customers lead their users to.
+    const pages = programRoutes.filter(({ spec }) => spec.produces === "page");
+    expect(pages.map(nameOf)).toEqual(["GET v1/connect/ui"]);
+    expect(programRoutes.filter(({ spec }) => spec.bodyKind === "form")).toEqual([]);
   });
 
   test("names operations in camelCase, each once, under the chapters of the specification", () => {
@@ -107,19 +114,28 @@ describe("the document as a whole", () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(document.tags.map(({ name }) => name)).toEqual(chapters.map(({ name }) => name));
+    expect(document.tags.map(({ name }) => name)).toEqual(described.map(({ name }) => name));
     const used = new Set(operations.flatMap(({ tags }) => tags));
     const { tags } = document.webhooks["event"]?.post ?? { tags: [] };
     expect([...used]).toEqual(expect.arrayContaining([...tags]));
-    expect([...used].toSorted()).toEqual(chapters.map(({ name }) => name).toSorted());
+    expect([...used].toSorted()).toEqual(described.map(({ name }) => name).toSorted());
   });
 
-  test("names each call by its id, in words", () => {
-    expect(operation("POST v1/posts").summary).toBe("Create post");
-    expect(operation("GET v1/openapi.json").summary).toBe("Get OpenAPI");
-    expect(operation("POST v1/auth/totp").summary).toBe("Start TOTP");
-    const names = routes.map((route) => operation(nameOf(route)).summary);
-    expect(new Set(names).size).toBe(names.length);
+  test("names each call by a title of its own, which says in a few words what it does", () => {
+    const titles = programRoutes.map((route) => operation(nameOf(route)).summary);
+    expect(titles.filter((title) => !/^[A-Z][^.]{3,48}$/.test(title))).toEqual([]);
+    expect(titles.filter((title) => title.split(" ").length < 2)).toEqual([]);
+    expect(new Set(titles).size).toBe(titles.length);
+  });
+
+  test("no operation has a code that it can't answer", () => {
+    const unverified = programRoutes.filter((route) =>
+      errorsOfRoute(route).includes("email_unverified"),
+    );
+    // A user with an e-mail to verify may read, log out and ask for the mail again.
+    expect(unverified.filter(({ method }) => method === "GET")).toEqual([]);
+    const { anySession } = ACCESS_CONTRACTS;
+    expect(unverified.filter(({ spec }) => spec.access.contract === anySession)).toEqual([]);
   });
 
   test("every error code is answered somewhere", () => {

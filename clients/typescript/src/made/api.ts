@@ -1225,12 +1225,12 @@ export interface components {
       };
     };
     Operations: {
-      /** Whether the process is alive. Checks nothing else. */
+      /** Checks nothing else. */
       getHealth: {
         input: Record<string, never>;
         answer: components["schemas"]["Health"];
       };
-      /** Whether the service can do its work: storage and settings. */
+      /** Checks storage and settings. Each process checks at most once a second and gives all callers the same result. */
       getReadiness: {
         input: Record<string, never>;
         answer: components["schemas"]["Readiness"];
@@ -1242,45 +1242,30 @@ export interface components {
           [key: string]: unknown;
         };
       };
-      /** The same description for people. */
-      getDocs: {
-        input: Record<string, never>;
-        answer: string;
-      };
-      /** The same description in Markdown. */
-      getDocsMarkdown: {
-        input: Record<string, never>;
-        answer: string;
-      };
-      /** An index of the description for language models, in the form of llmstxt.org. */
-      getLlmsIndex: {
-        input: Record<string, never>;
-        answer: string;
-      };
-      /** Create a platform with its first user, and sign in. */
+      /** Creates a platform with its first user, and logs the user in. When sign-up is closed, the operators create platforms. */
       signUp: {
         input: components["schemas"]["SignUpRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** Sign in to the dashboard. */
+      /** Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset. */
       logIn: {
         input: components["schemas"]["LogInRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** End all sessions of the user, or only this one. */
+      /** Ends all sessions of the user, or only this one. Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together. */
       logOut: {
         input: {
           applicationId?: string;
         } & components["schemas"]["LogOutRequest"];
       };
-      /** Confirm the session with the password, for actions that a stolen session must not do. */
+      /** Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes. */
       confirmSession: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ConfirmSessionRequest"];
         answer: components["schemas"]["ConfirmedSession"];
       };
-      /** Change the password, and end every other session of the user. */
+      /** Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes. */
       changePassword: {
         input: {
           applicationId?: string;
@@ -1289,92 +1274,68 @@ export interface components {
           deviceToken: string;
         };
       };
-      /** Get a secret for an authenticator app. */
+      /** Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret. */
       startTotp: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["TotpSecret"];
       };
-      /** Switch TOTP off and delete its recovery codes. */
+      /** Deletes the recovery codes too. `code` is a code of the app or a recovery code. */
       removeTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpRequest"];
       };
-      /** Switch TOTP on with the app's first code. */
+      /** Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them. */
       confirmTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ConfirmTotpRequest"];
         answer: components["schemas"]["RecoveryCodes"];
       };
-      /** Switch TOTP off, like `DELETE /v1/auth/totp`. */
+      /** Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE. */
       removeTotpByPost: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpByPostRequest"];
       };
-      /** Verify an e-mail, or finish its change, with the link that was mailed to it. */
+      /** Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again. */
       verifyEmail: {
         input: components["schemas"]["VerifyEmailRequest"];
       };
-      /** Mail the link that verifies the session's user again. */
+      /** Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing. */
       resendVerification: {
         input: {
           applicationId?: string;
         };
         answer: Record<string, never>;
       };
-      /** Mail a link that sets a new password. */
+      /** Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour. */
       askForReset: {
         input: components["schemas"]["AskForResetRequest"];
         answer: Record<string, never>;
       };
-      /** Set a new password with the link that was mailed. */
+      /** Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on. */
       confirmReset: {
         input: components["schemas"]["ConfirmResetRequest"];
         answer: {
           deviceToken: string;
         };
       };
-      /** Mail a link to a new e-mail address, which makes it the user's. */
+      /** Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required. */
       changeEmail: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ChangeEmailRequest"];
         answer: Record<string, never>;
       };
-      /** The page behind the link in a notice, which switches such mails off. */
-      showNoticesPage: {
-        input: {
-          token: string;
-        };
-        answer: string;
-      };
-      /** Switch the notice of the link off, for the whole platform. */
-      switchNoticeOff: {
-        input: {
-          token: string;
-        };
-        answer: string;
-      };
-      /** The page behind a one-time link, for a browser. */
-      showLinkPage: {
-        input: {
-          kind: "verify" | "reset" | "email" | "invitation";
-          token: string;
-          username?: string;
-          password?: string;
-        };
-        answer: string;
-      };
-      /** Become a user with the link of an invitation, and sign in. */
+      /** Makes the reader of the invitation a user of the platform, and logs them in. The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days. */
       acceptInvitation: {
         input: components["schemas"]["AcceptInvitationRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** List the platform's staff, newest first. */
+      /** Newest first. */
       listUsers: {
         input: {
           limit?: number;
@@ -1383,14 +1344,14 @@ export interface components {
         };
         item: components["schemas"]["User"];
       };
-      /** Add a colleague, who can sign in immediately. */
+      /** The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague. */
       createUser: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateUserRequest"];
         answer: components["schemas"]["User"];
       };
-      /** Give a colleague or yourself another role, or change your own language. */
+      /** Changes the role of a colleague or yourself, or your own language. Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself. */
       updateUser: {
         input: {
           userId: string;
@@ -1398,14 +1359,14 @@ export interface components {
         } & components["schemas"]["UpdateUserRequest"];
         answer: components["schemas"]["User"];
       };
-      /** Remove a colleague or yourself; never the last owner. */
+      /** Removes a colleague or yourself, but never the last owner. A member can only remove themselves. The user's sessions and profile grants end immediately. */
       deleteUser: {
         input: {
           userId: string;
           applicationId?: string;
         };
       };
-      /** List the platform's invitations, newest first. */
+      /** Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end. */
       listInvitations: {
         input: {
           limit?: number;
@@ -1415,49 +1376,49 @@ export interface components {
         };
         item: components["schemas"]["Invitation"];
       };
-      /** Invite a colleague, who chooses a password. */
+      /** The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day. */
       createInvitation: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateInvitationRequest"];
         answer: components["schemas"]["InvitationMade"];
       };
-      /** Withdraw an invitation, which ends its link. */
+      /** Ends its link. */
       withdrawInvitation: {
         input: {
           invitationId: string;
           applicationId?: string;
         };
       };
-      /** The caller's platform with its wallet, applications and counts. */
+      /** Returns it with its wallet, applications and counts. */
       getMe: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Me"];
       };
-      /** The notices that the platform's owners get by mail. */
+      /** Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off. */
       getNotices: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Notices"];
       };
-      /** Switch notices by mail on or off. */
+      /** Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened. */
       updateNotices: {
         input: {
           applicationId?: string;
         } & components["schemas"]["UpdateNoticesRequest"];
         answer: components["schemas"]["Notices"];
       };
-      /** What operations cost. */
+      /** Lists what each operation costs, in tokens. */
       getRateCard: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["RateCard"];
       };
-      /** Recent audit events of the platform, as far as this process saw them. */
+      /** Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log. */
       listAudit: {
         input: {
           limit?: number;
@@ -1466,14 +1427,14 @@ export interface components {
         };
         item: components["schemas"]["AuditEvent"];
       };
-      /** Close the platform. All its data is erased seven days later. */
+      /** All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`. */
       closePlatform: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ClosePlatformRequest"];
         answer: components["schemas"]["ClosedPlatform"];
       };
-      /** List applications: all of the platform for a session, its own for a key. */
+      /** A session sees all of the platform, a key its own. */
       listApplications: {
         input: {
           limit?: number;
@@ -1482,28 +1443,27 @@ export interface components {
         };
         item: components["schemas"]["Application"];
       };
-      /** Create an application with its first key, unless declined. */
+      /** Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application. */
       createApplication: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateApplicationRequest"];
         answer: components["schemas"]["ApplicationCreated"];
       };
-      /** Read an application. */
       getApplication: {
         input: {
           applicationId: string;
         };
         answer: components["schemas"]["Application"];
       };
-      /** Rename, disable or enable an application. */
+      /** Renames, disables or enables it. Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one. */
       updateApplication: {
         input: {
           applicationId: string;
         } & components["schemas"]["UpdateApplicationRequest"];
         answer: components["schemas"]["Application"];
       };
-      /** List API keys, without their secrets. */
+      /** Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform. */
       listKeys: {
         input: {
           limit?: number;
@@ -1512,12 +1472,11 @@ export interface components {
         };
         item: components["schemas"]["ApiKey"];
       };
-      /** Create an API key. Only this answer contains its secret. */
+      /** Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use. */
       createKey: {
         input: components["schemas"]["CreateKeyRequest"];
         answer: components["schemas"]["ApiKeyCreated"];
       };
-      /** Rename an API key. */
       renameKey: {
         input: {
           keyId: string;
@@ -1525,7 +1484,7 @@ export interface components {
         } & components["schemas"]["RenameKeyRequest"];
         answer: components["schemas"]["ApiKey"];
       };
-      /** Delete an API key and everything stored about it. */
+      /** Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call. */
       deleteKey: {
         input: {
           keyId: string;
@@ -1533,7 +1492,7 @@ export interface components {
           applicationId?: string;
         };
       };
-      /** Revoke an API key. It stays listed. */
+      /** A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work. */
       revokeKey: {
         input: {
           keyId: string;
@@ -1541,14 +1500,14 @@ export interface components {
           applicationId?: string;
         };
       };
-      /** Mint a grant that lets a restricted key act for a profile for a while. */
+      /** It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application. */
       mintProfileGrant: {
         input: {
           applicationId?: string;
         } & components["schemas"]["MintProfileGrantRequest"];
         answer: components["schemas"]["ProfileGrant"];
       };
-      /** List profiles. A restricted key sees those on its allowlist. */
+      /** A restricted key sees those on its allowlist. */
       listProfiles: {
         input: {
           limit?: number;
@@ -1559,14 +1518,13 @@ export interface components {
         };
         item: components["schemas"]["Profile"];
       };
-      /** Create a profile in the caller's application. */
+      /** Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first. */
       createProfile: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateProfileRequest"];
         answer: components["schemas"]["Profile"];
       };
-      /** Read a profile. */
       getProfile: {
         input: {
           profileId?: string;
@@ -1575,7 +1533,7 @@ export interface components {
         };
         answer: components["schemas"]["Profile"];
       };
-      /** Change a profile. Fields that aren't named stay unchanged. */
+      /** Fields that aren't named stay unchanged. An `externalId` of null or `""` clears it. */
       updateProfile: {
         input: {
           profileId?: string;
@@ -1584,7 +1542,7 @@ export interface components {
         } & components["schemas"]["UpdateProfileRequest"];
         answer: components["schemas"]["Profile"];
       };
-      /** Disable a profile. It can be reactivated. */
+      /** It can be reactivated. Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile. */
       disableProfile: {
         input: {
           profileId?: string;
@@ -1593,7 +1551,7 @@ export interface components {
         };
         answer?: components["schemas"]["Profile"];
       };
-      /** Erase a profile and all its personal data, for good. */
+      /** Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored. */
       eraseProfile: {
         input: {
           profileId?: string;
@@ -1601,7 +1559,7 @@ export interface components {
         };
         answer: components["schemas"]["Profile"];
       };
-      /** Check a post against the networks' rules. */
+      /** Checks it against the networks' rules. Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`. */
       validatePost: {
         input: {
           media?: "true" | "false";
@@ -1611,7 +1569,7 @@ export interface components {
         } & components["schemas"]["PostRequest"];
         answer: components["schemas"]["ValidationResult"];
       };
-      /** Publish a post. */
+      /** Publishes it now, or at `scheduleAt`. The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due. */
       createPost: {
         input: {
           idempotencyKey?: string;
@@ -1637,7 +1595,7 @@ export interface components {
         };
         item: components["schemas"]["Post"];
       };
-      /** A post with its legs. */
+      /** Returns it with its legs. */
       getPost: {
         input: {
           postId: string;
@@ -1647,7 +1605,7 @@ export interface components {
         };
         answer: components["schemas"]["Post"];
       };
-      /** Change a scheduled post. */
+      /** Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`. */
       updatePost: {
         input: {
           postId: string;
@@ -1657,7 +1615,7 @@ export interface components {
         } & components["schemas"]["UpdatePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Cancel a scheduled post. */
+      /** Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it. */
       cancelPost: {
         input: {
           postId: string;
@@ -1667,7 +1625,7 @@ export interface components {
         };
         answer?: components["schemas"]["Post"];
       };
-      /** What happened to a post, in order. */
+      /** Lists what happened to the post, in order. For troubleshooting: every call to a network with its time and status, never a secret. Steps may be added without notice, so don't build on them. */
       getTimeline: {
         input: {
           postId: string;
@@ -1677,7 +1635,7 @@ export interface components {
         };
         answer: components["schemas"]["TimelineStep"][];
       };
-      /** Retry failed legs. */
+      /** Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change. */
       retryPost: {
         input: {
           postId: string;
@@ -1687,7 +1645,7 @@ export interface components {
         } & components["schemas"]["RetryPostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Remove what is published. */
+      /** Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile. */
       removePost: {
         input: {
           postId: string;
@@ -1697,7 +1655,7 @@ export interface components {
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** List the profile's connections. */
+      /** The profile's linked accounts. At most one per network, so there is only one page. */
       listConnections: {
         input: {
           profileId?: string;
@@ -1706,7 +1664,7 @@ export interface components {
         };
         item: components["schemas"]["Connection"];
       };
-      /** Unlink an account: its tokens are purged and revoked at the network. */
+      /** Purges its tokens, and revokes them at the network. */
       removeConnection: {
         input: {
           profileId?: string;
@@ -1716,7 +1674,7 @@ export interface components {
         };
         answer?: components["schemas"]["Connection"];
       };
-      /** Start a visit to the hosted page on which an end user links accounts. */
+      /** Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`. */
       createConnectSession: {
         input: {
           profileId?: string;
@@ -1725,7 +1683,7 @@ export interface components {
         } & components["schemas"]["CreateConnectSessionRequest"];
         answer: components["schemas"]["ConnectSessionCreated"];
       };
-      /** List the profile's open connect sessions, without the addresses of their pages. */
+      /** The profile's, without the addresses of their pages. Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last. */
       listConnectSessions: {
         input: {
           profileId?: string;
@@ -1736,7 +1694,7 @@ export interface components {
         };
         item: components["schemas"]["ConnectSession"];
       };
-      /** Read a connect session and the connections made in it. */
+      /** Returns it with the connections made in it. */
       getConnectSession: {
         input: {
           sessionId: string;
@@ -1746,7 +1704,7 @@ export interface components {
         };
         answer: components["schemas"]["ConnectSession"];
       };
-      /** End an open connect session. */
+      /** Only an open one can be canceled. Its page then links nothing more. */
       cancelConnectSession: {
         input: {
           sessionId: string;
@@ -1756,7 +1714,7 @@ export interface components {
         };
         answer: components["schemas"]["ConnectSession"];
       };
-      /** The hosted page, for the end user's browser. */
+      /** The hosted page, for the end user's browser. Send the browser to `connectUrl`, which has both parameters. */
       showConnectPage: {
         input: {
           session?: string;
@@ -1768,42 +1726,14 @@ export interface components {
         };
         answer: string;
       };
-      /** This service as an OAuth client of the AT Protocol, for its authorisation servers. */
-      getBlueskyClientMetadata: {
-        input: Record<string, never>;
-        answer: {
-          [key: string]: unknown;
-        };
-      };
-      /** The public keys by which this service proves itself as that client. */
-      getBlueskyClientKeys: {
-        input: Record<string, never>;
-        answer: {
-          [key: string]: unknown;
-        };
-      };
-      /** Shows the person who requested a deletion whether it was received or is done. */
-      showMetaDeletion: {
-        input: {
-          code: string;
-        };
-        answer: string;
-      };
-      /** An image of a post, fitted for a network that fetches files itself. */
-      getMedia: {
-        input: {
-          token: string;
-        };
-        bytes: boolean;
-      };
-      /** The wallet's balance. */
+      /** Says what the wallet holds, and how much of it is reserved. */
       getBalance: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Balance"];
       };
-      /** The ledger, newest first. */
+      /** Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist. */
       listUsage: {
         input: {
           limit?: number;
@@ -1826,26 +1756,26 @@ export interface components {
         };
         item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
       };
-      /** The daily token budget and its use. */
+      /** Returns the daily token budget and its use. */
       getBillingLimits: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["BillingLimits"];
       };
-      /** Set or remove the daily token budget. */
+      /** Sets or removes the daily token budget. A budget below today's spending only stops new spending. */
       updateBillingLimits: {
         input: {
           applicationId?: string;
         } & components["schemas"]["UpdateBillingLimitsRequest"];
         answer: components["schemas"]["BillingLimits"];
       };
-      /** Add tokens to a platform's wallet. */
+      /** Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict. */
       creditPlatform: {
         input: components["schemas"]["CreditPlatformRequest"];
         answer: components["schemas"]["Credited"];
       };
-      /** List webhook endpoints, without their secrets. */
+      /** Without their secrets. A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform. */
       listWebhooks: {
         input: {
           limit?: number;
@@ -1854,14 +1784,14 @@ export interface components {
         };
         item: components["schemas"]["Webhook"];
       };
-      /** Register a webhook endpoint. Only this answer contains its secret. */
+      /** Only this answer contains its secret. Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days. */
       createWebhook: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateWebhookRequest"];
         answer: components["schemas"]["WebhookWithSecret"];
       };
-      /** Change, disable or reactivate a webhook endpoint. */
+      /** Changes, disables or reactivates it. Fields that aren't named stay unchanged. */
       updateWebhook: {
         input: {
           webhookId: string;
@@ -1869,7 +1799,7 @@ export interface components {
         } & components["schemas"]["UpdateWebhookRequest"];
         answer: components["schemas"]["Webhook"];
       };
-      /** Delete a webhook endpoint. */
+      /** Returns the deleted endpoint. Its pending deliveries end as dead. */
       deleteWebhook: {
         input: {
           webhookId: string;
@@ -1877,7 +1807,7 @@ export interface components {
         };
         answer?: components["schemas"]["Webhook"];
       };
-      /** Replace the signing secret. Only this answer contains the new one. */
+      /** Only this answer contains the new one. For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately. */
       rotateWebhookSecret: {
         input: {
           webhookId: string;
@@ -1885,7 +1815,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookWithSecret"];
       };
-      /** Send the endpoint a `webhook.test` event. */
+      /** Sends the endpoint a `webhook.test` event. Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result. */
       testWebhook: {
         input: {
           webhookId: string;
@@ -1893,7 +1823,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookDelivery"];
       };
-      /** List an endpoint's deliveries, newest first. */
+      /** Newest first. A restricted key sees those about the profiles on its allowlist. */
       listDeliveries: {
         input: {
           webhookId: string;
@@ -1925,7 +1855,7 @@ export interface components {
         };
         item: components["schemas"]["WebhookDelivery"];
       };
-      /** Send a delivery's event again. */
+      /** Sends its event again. For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own. */
       redriveDelivery: {
         input: {
           webhookId: string;
@@ -1934,7 +1864,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookDelivery"];
       };
-      /** The application's events of the last 30 days, oldest first. */
+      /** The application's events of the last 30 days, oldest first. The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`. */
       listEvents: {
         input: {
           limit?: number;
@@ -1944,7 +1874,7 @@ export interface components {
         };
         item: components["schemas"]["Event"];
       };
-      /** List all platforms. */
+      /** Lists all platforms of the service. */
       listPlatforms: {
         input: {
           limit?: number;
@@ -1952,33 +1882,33 @@ export interface components {
         };
         item: components["schemas"]["PlatformSummary"];
       };
-      /** Create a platform with its first user. */
+      /** Creates the platform with its first user. This is the way to create a platform when sign-up is closed. */
       createPlatform: {
         input: components["schemas"]["CreatePlatformRequest"];
         answer: components["schemas"]["PlatformCreated"];
       };
-      /** Read a platform with its wallet, applications and counts. */
+      /** Returns it with its wallet, applications and counts. */
       getPlatform: {
         input: {
           platformId: string;
         };
         answer: components["schemas"]["PlatformAccount"];
       };
-      /** Suspend or reactivate a platform, or open a closed one again. */
+      /** Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed; its keys and connections don't come back. The answer is 409 `invalid_state` while running calls to networks are ending, and once the platform is being erased. A closed platform can't be suspended. */
       updatePlatform: {
         input: {
           platformId: string;
         } & components["schemas"]["UpdatePlatformRequest"];
         answer: components["schemas"]["PlatformSummary"];
       };
-      /** Find the user with an e-mail. */
+      /** A list of one user with their platform, or an empty list when nobody signs in with the e-mail. */
       findUsers: {
         input: {
           email: string;
         };
         item: components["schemas"]["UserFound"];
       };
-      /** List a platform's staff, newest first. */
+      /** Newest first. */
       listPlatformUsers: {
         input: {
           platformId: string;
@@ -1987,14 +1917,14 @@ export interface components {
         };
         item: components["schemas"]["User"];
       };
-      /** Remove a user of a platform, which frees the e-mail. */
+      /** Frees the email. Their sessions, links and invitations end immediately. A platform that has no owner left is suspended. */
       removePlatformUser: {
         input: {
           platformId: string;
           userId: string;
         };
       };
-      /** Make a link with which a user sets a new password. */
+      /** The link sets a new password, for a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail. */
       makeResetLink: {
         input: {
           platformId: string;
@@ -2002,7 +1932,7 @@ export interface components {
         } & components["schemas"]["MakeResetLinkRequest"];
         answer: components["schemas"]["ResetLink"];
       };
-      /** Recent audit events of all platforms, as far as this process saw them. */
+      /** Lists recent events, as far as this process saw them. */
       listAllAudit: {
         input: {
           limit?: number;
@@ -2010,7 +1940,7 @@ export interface components {
         };
         item: components["schemas"]["AuditEvent"];
       };
-      /** Redrive dead webhook deliveries, the latest first. */
+      /** Redrives the latest first. A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven. */
       redriveDeadDeliveries: {
         input: components["schemas"]["RedriveDeadDeliveriesRequest"];
         answer: components["schemas"]["RedriveCounts"];

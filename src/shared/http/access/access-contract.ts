@@ -54,11 +54,18 @@ function ofProfile(callers: string, errors: readonly ErrorCode[]): AccessContrac
   };
 }
 
+/** Returns the contract of a rule that never refuses with these codes. */
+export function withoutErrors(
+  contract: AccessContract,
+  codes: readonly ErrorCode[],
+): AccessContract {
+  return { ...contract, errors: contract.errors.filter((code) => !codes.includes(code)) };
+}
+
 /** Returns the contract for a path that names the profile, so that the header may be left out. */
 export function withProfileInPath(contract: AccessContract): AccessContract {
   const headers = contract.headers.map(({ name }) => ({ name, required: false }));
-  const errors = contract.errors.filter((code) => code !== "profile_header_required");
-  return { ...contract, headers, errors };
+  return { ...withoutErrors(contract, ["profile_header_required"]), headers };
 }
 
 /** Contracts by the name of the rule in `access.ts`. That of operators depends on the roles. */
@@ -75,10 +82,9 @@ export const ACCESS_CONTRACTS = {
     "application_header_required",
   ]),
   sessionOnly: product("a session", ["session_required"], ["session"]),
-  anySession: product(
-    "a session, also of a user who is not verified",
-    ["session_required"],
-    ["session"],
+  anySession: withoutErrors(
+    product("a session, also of a user who is not verified", ["session_required"], ["session"]),
+    ["email_unverified"],
   ),
   profileScope: ofProfile("an API key or a session that may act for the profile", []),
   activeProfileScope: ofProfile(

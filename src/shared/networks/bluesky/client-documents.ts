@@ -143,7 +143,7 @@ export const clientDocuments: readonly NetworkDocument[] = [
     file: METADATA_FILE,
     reference: {
       operationId: "getBlueskyClientMetadata",
-      summary: "This service as an OAuth client of the AT Protocol, for its authorisation servers.",
+      summary: "This service as an OAuth client of the AT Protocol",
       description: "There is none where accounts are linked by app password alone.",
     },
     make: (app, service) => (hasDocuments(app) ? clientMetadata(app, service) : undefined),
@@ -152,7 +152,7 @@ export const clientDocuments: readonly NetworkDocument[] = [
     file: KEYS_FILE,
     reference: {
       operationId: "getBlueskyClientKeys",
-      summary: "The public keys by which this service proves itself as that client.",
+      summary: "The public keys by which this service proves itself as that client",
     },
     make: (app) => (hasDocuments(app) ? publicKeys(app) : undefined),
   },
