@@ -43,17 +43,6 @@ export function reserveMovement(
   };
 }
 
-/** Returns the movement of accepting. A scheduled post pays for storing. Its legs reserve when it starts. */
-function acceptMovement({ post, legs }: PostWithLegs): Movement {
-  const operation = "posts.schedule";
-  if (post.status === "scheduled")
-    return { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation };
-  const reserving = legs.filter(({ reservation }) => reservation.state === "open");
-  const tokens = reserving.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const networks = reserving.map(({ network }) => network);
-  return reserveMovement(post, tokens, networks);
-}
-
 /**
  * Makes the accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
  * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
@@ -61,9 +50,17 @@ function acceptMovement({ post, legs }: PostWithLegs): Movement {
  */
 export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedPost> {
   const { idempotencyKey, accepted, found, pace, accessVersion } = acceptance;
-  const { post } = found;
+  const { post, legs } = found;
   const rowKey = idempotencyRowKey(idempotencyKey);
-  const movement = acceptMovement(found);
+  const reserving = legs.filter(({ reservation }) => reservation.state === "open");
+  const reserved = reserving.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  const networks = reserving.map(({ network }) => network);
+  const operation = "posts.schedule";
+  // A scheduled post pays for storing. Its legs reserve when it starts.
+  const movement: Movement =
+    post.status === "scheduled"
+      ? { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation }
+      : reserveMovement(post, reserved, networks);
   return {
     id: `accept|${rowKey}|${accepted.fingerprint}|${accessVersion}`,
     ref: postRefOf(post),

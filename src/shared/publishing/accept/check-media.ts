@@ -8,7 +8,6 @@ import {
   refusalError,
   unreachableError,
 } from "../../networks/contract/media-check.ts";
-import type { Network } from "../../networks/contract/network.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
@@ -127,8 +126,11 @@ export function withMedia(
   const alone = files.flatMap((file, mediaIndex) => {
     const at = { field, mediaIndex };
     if (file === undefined) return [];
-    if (file instanceof MediaFailure) return [failureProblem(network, file, at)];
-    return checkMediaFile(network, targets, { probe: file, ...at });
+    if (!(file instanceof MediaFailure))
+      return checkMediaFile(network, targets, { probe: file, ...at });
+    return file.code === "media_rejected"
+      ? [refusalError(network, file.reason ?? "size", at)]
+      : [unreachableError(network, at, file)];
   });
   // Publishing refuses the first file that doesn't fit, and checks the files together only if each one fits.
   const isEachTaken = alone.every(({ severity }) => severity !== "error");
@@ -144,14 +146,4 @@ export function withMedia(
 
 function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProbe {
   return file !== undefined && !(file instanceof MediaFailure);
-}
-
-function failureProblem(
-  network: Network,
-  failure: MediaFailure,
-  at: Pick<Problem, "field" | "mediaIndex">,
-): Problem {
-  return failure.code === "media_rejected"
-    ? refusalError(network, failure.reason ?? "size", at)
-    : unreachableError(network, at, failure);
 }

@@ -18,14 +18,6 @@ function problem(code: LegErrorCode, rule: string): Problem {
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
 }
 
-function connectionProblems(connection: Connection | undefined): readonly Problem[] {
-  if (connection === undefined || connection.status === "revoked")
-    return [problem("connection_missing", "connection.missing")];
-  if (connection.status === "needs_reauth")
-    return [problem("connection_needs_reauth", "connection.needs_reauth")];
-  return [];
-}
-
 /** Returns a warning for a first comment that the account has no permission for. The post is published without it. */
 function commentProblems(
   network: NetworkName,
@@ -44,12 +36,6 @@ function commentProblems(
   ];
 }
 
-/** Returns the check of a network that this build lacks, or whose app is not configured. */
-function checkUnavailable(network: NetworkName, connection: Connection | undefined): NetworkCheck {
-  const problems = [problem("app_misconfigured", "network.not_available")];
-  return { network, problems, measure: null, connection, quota: null };
-}
-
 /** Runs a network's rules on a draft, as a pure function. `later` leaves out the connection, for a later start. */
 export function checkDraft(
   draft: Draft,
@@ -60,13 +46,17 @@ export function checkDraft(
   const adapter = networkOf(network);
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
+  const ofConnection: Problem[] = [];
+  if (when === "now") {
+    if (connection === undefined || connection.status === "revoked")
+      ofConnection.push(problem("connection_missing", "connection.missing"));
+    else if (connection.status === "needs_reauth")
+      ofConnection.push(problem("connection_needs_reauth", "connection.needs_reauth"));
+    ofConnection.push(...commentProblems(network, content, connection));
+  }
   return {
     network,
-    problems: [
-      ...(when === "now" ? connectionProblems(connection) : []),
-      ...(when === "now" ? commentProblems(network, content, connection) : []),
-      ...adapter.check(content, limits),
-    ],
+    problems: [...ofConnection, ...adapter.check(content, limits)],
     measure: adapter.measure(content, limits),
     connection,
     quota: null,
@@ -105,38 +95,34 @@ async function checkQuota(
   return { quota: view, problems };
 }
 
-async function findDuplicate(services: PublishingDeps, draft: Draft, check: NetworkCheck) {
-  const { network, connection } = check;
-  const hash = textHash(legDraft(draft, network).text);
-  if (hash === undefined || connection === undefined) return undefined;
-  const { state } = await findTextState(services, accountOf(connection), hash);
-  return state.kind === "published" ? state : undefined;
-}
-
 /** Adds the findings about the network account: its quota, and whether the text was recently published to it. */
 async function checkQuotaAndDuplicates(
   services: PublishingDeps,
   draft: Draft,
   check: NetworkCheck,
 ): Promise<NetworkCheck> {
-  const [{ quota, problems }, published] = await Promise.all([
+  const { network, connection } = check;
+  const hash = textHash(legDraft(draft, network).text);
+  const [{ quota, problems }, text] = await Promise.all([
     checkQuota(services, draft, check),
-    findDuplicate(services, draft, check),
+    hash !== undefined && connection !== undefined
+      ? findTextState(services, accountOf(connection), hash)
+      : undefined,
   ]);
-  if (published === undefined)
+  if (text?.state.kind !== "published")
     return { ...check, quota, problems: [...check.problems, ...problems] };
-  const { ref } = published.claim;
+  const { claim, allowedAfter } = text.state;
   // The post may belong to another profile or tenant, and must not be named then.
-  const isOwn = ref.profileId === check.connection?.profileId;
+  const isOwn = claim.ref.profileId === connection?.profileId;
   return {
     ...check,
     quota,
     problems: [
       ...check.problems,
       ...problems,
-      problem("duplicate_content", `${check.network}.text.duplicate`),
+      problem("duplicate_content", `${network}.text.duplicate`),
     ],
-    duplicate: { postId: isOwn ? ref.postId : null, allowedAfter: published.allowedAfter },
+    duplicate: { postId: isOwn ? claim.ref.postId : null, allowedAfter },
   };
 }
 
@@ -150,11 +136,13 @@ export async function checkPost(
   connections: readonly Connection[],
 ): Promise<NetworkCheck[]> {
   const isNow = draft.scheduleAt === null;
-  const checks = draft.networks.map((network) => {
+  const checks = draft.networks.map((network): NetworkCheck => {
     const connection = connections.find((linked) => linked.network === network);
-    return findAvailable(network, services.config.networkApps) === undefined
-      ? checkUnavailable(network, connection)
-      : checkDraft(draft, network, connection, isNow ? "now" : "later");
+    if (findAvailable(network, services.config.networkApps) !== undefined)
+      return checkDraft(draft, network, connection, isNow ? "now" : "later");
+    // This build lacks the network, or its app is not configured.
+    const problems = [problem("app_misconfigured", "network.not_available")];
+    return { network, problems, measure: null, connection, quota: null };
   });
   if (!isNow) return checks;
   return Promise.all(checks.map((check) => checkQuotaAndDuplicates(services, draft, check)));
@@ -181,19 +169,6 @@ function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined
   );
 }
 
-/** Returns `not_publishable` when no network can take the post. */
-function unpublishableRefusal(
-  checks: readonly NetworkCheck[],
-  baseUrl: string,
-): AppError | undefined {
-  if (checks.some((check) => errorsOf(check).length === 0)) return undefined;
-  const platforms = Object.fromEntries(
-    checks.map((check) => [check.network, checkView(check, baseUrl)]),
-  );
-  const message = "None of the requested networks can take this post.";
-  return new AppError("not_publishable", message, { details: { platforms } });
-}
-
 /**
  * Returns the first legs of a post, including those that a rule stops.
  * @throws AppError `duplicate_content`, `not_publishable` when no network can take the post
@@ -205,8 +180,15 @@ export async function firstLegs(
   now: Date,
 ): Promise<readonly Leg[]> {
   const checks = await checkPost(services, post.draft, connections);
-  const refusal =
-    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
+  const refusal = duplicateRefusal(checks);
   if (refusal !== undefined) throw refusal;
+  if (checks.every((check) => errorsOf(check).length > 0)) {
+    const { publicBaseUrl } = services.config;
+    const platforms = Object.fromEntries(
+      checks.map((check) => [check.network, checkView(check, publicBaseUrl)]),
+    );
+    const message = "None of the requested networks can take this post.";
+    throw new AppError("not_publishable", message, { details: { platforms } });
+  }
   return checks.map((check) => firstLeg(post, check, now));
 }

@@ -3,7 +3,6 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { AcceptedPost } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
 import { inBatches, SingleFlight } from "../../runtime/promises.ts";
 
@@ -68,20 +67,6 @@ const POSTS_AT_ONCE = 16;
 const KEYS_YOUNG_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Makes the check whether the post of a key is gone. Only an erasure removes posts, together with their profile. So if
- * the profile exists, all its posts do, which saves reading them.
- */
-function checkSpent(services: PublishingDeps, platformId: string) {
-  const profiles = new SingleFlight<boolean>(Infinity);
-  const hasProfile = async (profileId: string) =>
-    (await undefinedIfDamaged(services.tenants.findProfile(platformId, profileId))) !== undefined;
-  return async ({ profileId, postId }: AcceptedPost): Promise<boolean> => {
-    if (await profiles.run(profileId, () => hasProfile(profileId))) return false;
-    return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
-  };
-}
-
-/**
  * Removes from a page of Idempotency-Keys those whose post is gone. A key lives as long as its post, because without it
  * a repeated request would publish a second one. An erasure removes the keys itself; this finds those that it left.
  */
@@ -93,8 +78,17 @@ export async function removeSpentKeys(
   const { idempotency } = services.stores;
   const acceptedBefore = new Date(services.clock.now().getTime() - KEYS_YOUNG_MS);
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
-  const isSpent = checkSpent(services, platformId);
-  const gone = await inBatches(keys, POSTS_AT_ONCE, ({ accepted }) => isSpent(accepted));
+  const profiles = new SingleFlight<boolean>(Infinity);
+  const gone = await inBatches(keys, POSTS_AT_ONCE, async ({ accepted }) => {
+    const { profileId, postId } = accepted;
+    // Only an erasure removes posts, together with their profile. If that exists, its posts needn't be read.
+    const hasProfile = await profiles.run(profileId, async () => {
+      const found = services.tenants.findProfile(platformId, profileId);
+      return (await undefinedIfDamaged(found)) !== undefined;
+    });
+    if (hasProfile) return false;
+    return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
+  });
   const spent = keys.filter((_, at) => gone[at] === true).map(({ rowKey }) => rowKey);
   await idempotency.remove(platformId, spent);
   return { removed: spent.length, next };

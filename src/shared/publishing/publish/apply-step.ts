@@ -1,11 +1,10 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
 import { ruleWords } from "../../networks/contract/media-check.ts";
-import type { LegFailure } from "../../networks/contract/outcome.ts";
-import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { networkOf } from "../../networks/lookup.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
-import { type Call, callAfter, type CallEnd, type Wait } from "../call.ts";
+import { callAfter, type CallEnd, type Wait } from "../call.ts";
 import { hint } from "../hints.ts";
 import { callOf, currentCall, type Leg, legKeyOf, publishingCall, withNewCall } from "../leg.ts";
 import {
@@ -28,32 +27,6 @@ const TIMELINE = {
   comment: ["comment_sent", "done"],
   remove: ["removal", "done"],
 } as const;
-
-/** Returns how a call ends. After a call of unknown outcome, no failure may claim that nothing happened. */
-function asKnown(call: Call, end: CallEnd): CallEnd {
-  if (end.kind === "done") return end;
-  const { failure } = end;
-  if (call.sentAt === null && failure.code !== "outcome_unknown") return end;
-  const { networkCode, note } = failure;
-  return {
-    kind: "unknown",
-    failure: { code: "outcome_unknown", networkCode, ...(note !== undefined && { note }) },
-  };
-}
-
-/** Returns a published leg with the call of its first comment, if it is to get one. */
-function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
-  const publishing = publishingCall(leg);
-  const isAsked = publishing.state === "done" && firstCommentOf(draft, leg.network) !== null;
-  return isAsked ? withNewCall(leg, callAfter(publishing, "comment", leg.round, now)) : leg;
-}
-
-/** Returns the end in the words of the rule that was broken: they are more exact than its code's, and validation has them. */
-function inWordsOfRule(name: NetworkName, end: CallEnd): CallEnd {
-  if (end.kind === "done" || end.failure.rule === undefined) return end;
-  const { rule, code } = end.failure;
-  return { ...end, failure: { ...ruleWords(networkOf(name), rule, code), ...end.failure } };
-}
 
 interface Ending {
   readonly ref: PostRef;
@@ -81,14 +54,6 @@ function movement(post: Post, leg: Leg, end: CallEnd): Movement {
   };
 }
 
-/** Returns whether the stored leg has the same call under way, by the same claim. */
-function isSameCall(stored: Leg, leg: Leg): boolean {
-  const call = currentCall(stored);
-  if (stored.network !== leg.network || stored.claimId !== leg.claimId) return false;
-  const isReserved = call?.kind !== "publish" || stored.reservation.state === "open";
-  return isReserved && call?.key === callOf(leg).key;
-}
-
 /**
  * Makes the transaction that ends the call under way: its state in the leg, the events and, with the last call, the work
  * row. The call that publishes ends its leg, too: the reservation, the wallet, the ledger and the post's state follow.
@@ -103,10 +68,22 @@ export function endOperation({ ref, post, leg, end, stored }: Ending): PostOpera
     known: post,
     ...(stored && { stored }),
     decide(current, { now }): PostDecision<boolean> {
-      const mine = current?.legs.find((one) => isSameCall(one.leg, leg));
+      // The same call, by the same claim.
+      const mine = current?.legs.find(({ leg: stored }) => {
+        if (stored.network !== leg.network || stored.claimId !== leg.claimId) return false;
+        const isReserved = !publishes || stored.reservation.state === "open";
+        return isReserved && currentCall(stored)?.key === call.key;
+      });
       if (current === undefined || mine === undefined) return { kind: "done", answer: false };
       const after = ended(mine.leg, call, end, now);
-      const next = publishes ? withFirstComment(after, current.post, now) : after;
+      const published = publishingCall(after);
+      const isCommented =
+        publishes &&
+        published.state === "done" &&
+        firstCommentOf(current.post.draft, leg.network) !== null;
+      const next = isCommented
+        ? withNewCall(after, callAfter(published, "comment", after.round, now))
+        : after;
       const legs = current.legs.map((one) => (one === mine ? next : one.leg));
       const changed = publishes ? progressed(current.post, legs, now) : touched(current.post, now);
       return {
@@ -132,16 +109,6 @@ async function returnQuota({ run: { services, post }, leg }: LegWork): Promise<v
     await services.stores.networkAccounts.returnQuota(real, kind, legKeyOf(leg));
 }
 
-/**
- * Returns the post and its only leg as this worker knows them, which saves reading them. If a post has several legs,
- * the others have changed meanwhile, and so has its row when one of them ended.
- */
-async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
-  const { post, postEtag: etag } = run;
-  const leg = await run.claim.written();
-  return post.draft.networks.length === 1 ? { post, etag, legs: [leg] } : undefined;
-}
-
 /** Counts and logs how the call that publishes ended. */
 function reportLeg({ run: { services, ref, post }, leg }: LegWork, end: CallEnd): void {
   const { clock, log, work } = services;
@@ -162,34 +129,49 @@ function reportLeg({ run: { services, ref, post }, leg }: LegWork, end: CallEnd)
   log.info("leg published", { ...fields, networkPostId, url });
 }
 
-/** Logs how a call that follows ended. */
-function reportCall({ run, leg }: LegWork, call: Call, end: CallEnd): void {
-  const { log } = run.services;
-  const { kind, attempts: attempt } = call;
-  const fields = { postId: run.ref.postId, network: leg.network, kind, attempt };
-  if (end.kind === "done") return log.info("call made", fields);
-  const { code: reason, networkCode, note = null } = end.failure;
-  log.info("call failed", { ...fields, reason, networkCode, note });
-}
-
 /** Ends the current call, and its leg if it is the call that publishes. */
 async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   const { run, leg, account } = work;
   const { services, ref, post } = run;
-  const known = await lastKnown(run);
+  const written = await run.claim.written();
+  // If a post has several legs, the others have changed meanwhile, and so has its row when one of them ended.
+  const isOnlyLeg = post.draft.networks.length === 1;
+  const stored = isOnlyLeg ? { post, etag: run.postEtag, legs: [written] } : undefined;
   const call = callOf(leg);
-  const end = inWordsOfRule(leg.network, asKnown(call, asked));
+  let end = asked;
+  if (end.kind !== "done") {
+    const { networkCode, note, code } = end.failure;
+    // After a call of unknown outcome, no failure may claim that nothing happened.
+    if (call.sentAt !== null || code === "outcome_unknown") {
+      const failure = { networkCode, ...(note !== undefined && { note }) };
+      end = { kind: "unknown", failure: { code: "outcome_unknown", ...failure } };
+    }
+    const { rule } = end.failure;
+    // The words of a rule are more exact than its code's, and validation has them.
+    if (rule !== undefined) {
+      const words = ruleWords(networkOf(leg.network), rule, end.failure.code);
+      end = { ...end, failure: { ...words, ...end.failure } };
+    }
+  }
   const publishes = call.kind === "publish";
   if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
   if (publishes && end.kind === "failed") await returnQuota(work);
   const at = services.clock.now().toISOString();
-  const operation = endOperation({ ref, post, leg, end, stored: known });
+  const operation = endOperation({ ref, post, leg, end, stored });
   if (!(await commitPost(services, operation, "worker"))) {
     const fields = { postId: ref.postId, network: leg.network, kind: call.kind };
     return services.log.warn("call was ended by another worker", fields);
   }
   if (publishes) reportLeg(work, end);
-  else reportCall(work, call, end);
+  else {
+    const { kind, attempts: attempt } = call;
+    const fields = { postId: ref.postId, network: leg.network, kind, attempt };
+    if (end.kind === "done") services.log.info("call made", fields);
+    else {
+      const { code: reason, networkCode, note = null } = end.failure;
+      services.log.info("call failed", { ...fields, reason, networkCode, note });
+    }
+  }
   const [step, done] = TIMELINE[call.kind];
   if (end.kind === "done") run.timeline.record({ step, at, outcome: done, note: end.url });
   else {
@@ -198,20 +180,6 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   }
   if (publishes && end.kind === "done" && account !== undefined)
     await recordUse(services.connections, account.connection);
-}
-
-/** Counts and logs what a leg waits for. `failure` is absent when nothing failed. */
-function reportWait({ services }: LegRun, leg: Leg, failure?: LegFailure): void {
-  const call = callOf(leg);
-  const { network, notBefore: until } = leg;
-  const { code: reason, networkCode = null } = failure ?? {};
-  const { log, work } = services;
-  if (call.kind !== "publish")
-    return log.info("call delayed", { network, kind: call.kind, until, reason, networkCode });
-  const fields = { network, state: call.state, retries: call.retries, until };
-  if (reason === undefined) return log.info("leg waits", fields);
-  work.metrics.count("legs.delayed", { network, reason });
-  log.info("leg delayed", { ...fields, reason, networkCode });
 }
 
 /** Gives the leg back until its time, and sends a hint. If the hint is lost, the sweep finds the leg. */
@@ -232,8 +200,20 @@ async function postpone(work: LegWork, asked: Wait): Promise<void> {
   const call = callOf(leg);
   run.timeline.record({ step: "leg_waiting", outcome: call.state, note: `until ${notBefore}` });
   // An early look-up is no failure.
-  const isCounted = call.retries > callOf(taken).retries;
-  reportWait(run, leg, isCounted ? failure : undefined);
+  const counted = call.retries > callOf(taken).retries ? failure : undefined;
+  const { kind, state, retries } = call;
+  const { code: reason, networkCode = null } = counted ?? {};
+  const { log } = services;
+  if (kind !== "publish")
+    log.info("call delayed", { network, kind, until: notBefore, reason, networkCode });
+  else {
+    const fields = { network, state, retries, until: notBefore };
+    if (reason === undefined) log.info("leg waits", fields);
+    else {
+      services.work.metrics.count("legs.delayed", { network, reason });
+      log.info("leg delayed", { ...fields, reason, networkCode });
+    }
+  }
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 

@@ -1,4 +1,4 @@
-import { openConnection, type Connection } from "../../connections/connections.ts";
+import type { Connection } from "../../connections/connections.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
@@ -100,12 +100,4 @@ export async function followAccount(work: CallWork, linked: Connection): Promise
   await releaseAccount(run);
   if (await takeAccount(run, account)) return goOn(moved);
   return waitFor(moved, { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS });
-}
-
-/** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
-export async function openLinked({ services, ref, claim }: LegRun) {
-  const { network } = claim.leg;
-  const opened = await openConnection(services.connections, { ...ref, network });
-  if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
-  return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;
 }

@@ -94,11 +94,23 @@ export class ClaimedLeg {
    * the next write of this worker fails.
    */
   async renewing<T>(action: () => Promise<T>): Promise<T> {
-    const { leaseSeconds } = this.#services.config.publishing;
+    const { clock, config, log, stores } = this.#services;
+    const { leaseSeconds } = config.publishing;
+    const renew = async () => {
+      const now = clock.now();
+      try {
+        const isOurs = await this.#write((leg) => renewed(leg, now, leaseSeconds));
+        const { leaseUntil } = this.leg;
+        if (isOurs && this.accountLease !== null && leaseUntil !== null)
+          await stores.accountQueues.extend(this.accountLease, leaseUntil);
+      } catch (error) {
+        log.warn("lease not renewed", { postId: this.#ref.postId, error });
+      }
+    };
     let renewal: Promise<unknown> = Promise.resolve();
     const timer = setInterval(
       () => {
-        renewal = renewal.then(() => this.#renew(leaseSeconds));
+        renewal = renewal.then(renew);
       },
       (leaseSeconds * 1000) / LEASE_RENEWALS,
     );
@@ -107,19 +119,6 @@ export class ClaimedLeg {
     } finally {
       clearInterval(timer);
       await renewal;
-    }
-  }
-
-  async #renew(leaseSeconds: number): Promise<void> {
-    const { clock, log, stores } = this.#services;
-    const now = clock.now();
-    try {
-      const isOurs = await this.#write((leg) => renewed(leg, now, leaseSeconds));
-      const { leaseUntil } = this.leg;
-      if (isOurs && this.accountLease !== null && leaseUntil !== null)
-        await stores.accountQueues.extend(this.accountLease, leaseUntil);
-    } catch (error) {
-      log.warn("lease not renewed", { postId: this.#ref.postId, error });
     }
   }
 

@@ -140,14 +140,6 @@ export function withoutGuesses(leg: Leg): Leg {
   return warnings.length === leg.warnings.length ? leg : { ...leg, warnings };
 }
 
-/** Returns the leg with the warning that its first comment is missing, or may be. */
-function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
-  if (error === null) return leg;
-  const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
-  const code = error.code === "permission_missing" ? error.code : known;
-  return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
-}
-
 /**
  * Returns the leg with the call under way ended, without its lease. If the call publishes, what was reserved for it is
  * settled or released.
@@ -163,8 +155,13 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
       return end.kind === "done"
         ? withWarnings(endReservation(after, true), end.differences ?? [])
         : endReservation(after, false);
-    case "comment":
-      return withCommentWarning(after, last);
+    case "comment": {
+      const { error, state } = last;
+      if (error === null) return after;
+      const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
+      const code = error.code === "permission_missing" ? error.code : known;
+      return { ...after, warnings: [...after.warnings, { code, message: error.message }] };
+    }
     case "remove":
       return after;
   }

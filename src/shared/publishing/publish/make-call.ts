@@ -1,4 +1,4 @@
-import { blamed, freshCredentials } from "../../connections/connections.ts";
+import { blamed, freshCredentials, openConnection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { LegFailure, Outcome } from "../../networks/contract/outcome.ts";
 import { isStorable, TOO_LARGE } from "../../networks/contract/bounded.ts";
@@ -13,7 +13,6 @@ import {
 } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { callOf, isBeingRemoved, withCall } from "../leg.ts";
-import { openLinked } from "./attach-account.ts";
 import { CALL_KINDS } from "./call-kinds.ts";
 import { CLAIM_LOST, failed, goOn, ownFailure, endRefused, tryLater } from "./call-work.ts";
 import {
@@ -39,11 +38,14 @@ type RefusalOutcome = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 /** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
   const { run, kind } = work;
-  const opened = await openLinked(run);
-  if (typeof opened === "string") return failed(work, ownFailure(opened));
+  const { connections } = run.services;
+  const opened = await openConnection(connections, { ...run.ref, network: work.leg.network });
+  if (opened === undefined || opened.connection.status === "revoked")
+    return failed(work, ownFailure("connection_missing"));
+  if (opened.connection.status === "needs_reauth")
+    return failed(work, ownFailure("connection_needs_reauth"));
   const step = await kind.attach(work, opened.connection);
   if (step.kind !== "continue") return step;
-  const { connections } = run.services;
   const fresh = await freshCredentials(connections, opened.connection, opened);
   switch (fresh.kind) {
     case "usable":
@@ -58,15 +60,6 @@ async function attach(work: CallWork): Promise<Step> {
   }
 }
 
-/**
- * Reports whether a finding covers the latest call: there was only one, or enough time has passed for its effect to
- * show.
- */
-function coversLatestCall({ run, leg }: CallWork): boolean {
-  const { calledAt, sentAt } = callOf(leg);
-  return calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
-}
-
 /** Returns for how long the outcome of the call under way has been unknown. */
 function unknownMs({ run, leg }: LegWork): number {
   return run.services.clock.now().getTime() - Date.parse(callOf(leg).sentAt ?? "");
@@ -75,7 +68,7 @@ function unknownMs({ run, leg }: LegWork): number {
 /** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
 async function findEarlier(work: CallWork): Promise<Step> {
   const { run, kind, leg } = work;
-  const { sentAt, resend, refusal } = callOf(leg);
+  const { sentAt, calledAt, resend, refusal } = callOf(leg);
   if (sentAt === null) return goOn(work);
   const { call, input } = kind.bind(work);
   const seen = await call.find(input, run.tools);
@@ -84,7 +77,10 @@ async function findEarlier(work: CallWork): Promise<Step> {
     refusal === null
       ? seen
       : afterRefusal(refusal, seen, { ageMs: unknownMs(work), repeatsUntold });
-  const known = coversLatestCall(work) ? withCallOf(work, absentCall) : work;
+  // A finding covers the latest call if there was only one, or enough time has passed for its effect to show.
+  const coversLatest =
+    calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
+  const known = coversLatest ? withCallOf(work, absentCall) : work;
   switch (found.kind) {
     case "done":
       return { kind: "end", work, end: found };
@@ -147,7 +143,11 @@ function notMade({ unsent, ...work }: CallWork): CallWork {
 }
 
 async function perform(work: CallWork): Promise<Step> {
-  logSent(work);
+  const { log } = work.run.services;
+  const { network } = work.leg;
+  const { kind, attempts: attempt } = callOf(work.leg);
+  if (kind === "publish") log.info("leg sent", { network, attempt });
+  else log.info("call sent", { network, kind });
   const { call, input } = work.kind.bind(work);
   const outcome = await call.perform(input, work.run.tools);
   switch (outcome.kind) {
@@ -217,20 +217,6 @@ async function beginAgain(
   return again === undefined ? tryLater(work, { failure: TOO_LARGE }) : next(again, failure);
 }
 
-function logSent({ run: { services }, leg }: LegWork): void {
-  const { kind, attempts: attempt } = callOf(leg);
-  const { network } = leg;
-  if (kind === "publish") services.log.info("leg sent", { network, attempt });
-  else services.log.info("call sent", { network, kind });
-}
-
-function giveUp(work: LegWork): Step {
-  const { run, leg } = work;
-  const fields = { event: "leg_given_up", postId: run.ref.postId, network: leg.network };
-  run.services.log.error("leg given up after crashes", fields);
-  return failed(work, ownFailure("internal_error"));
-}
-
 /** Makes the next call of a claimed leg. Returns how it ended, or what it waits for. */
 export async function makeCall(run: LegRun): Promise<Step> {
   const { leg } = run.claim;
@@ -239,7 +225,11 @@ export async function makeCall(run: LegRun): Promise<Step> {
   if (network === undefined) return failed({ run, leg }, ownFailure("app_misconfigured"));
   if (network.calls[call.kind] === undefined)
     return failed({ run, leg }, ownFailure("feature_unsupported"));
-  if (call.crashes >= CRASHES_MAX) return giveUp({ run, leg });
+  if (call.crashes >= CRASHES_MAX) {
+    const fields = { event: "leg_given_up", postId: run.ref.postId, network: leg.network };
+    run.services.log.error("leg given up after crashes", fields);
+    return failed({ run, leg }, ownFailure("internal_error"));
+  }
   const kind = CALL_KINDS[call.kind];
   let work: CallWork = { run, leg, network, kind };
   for (const phase of [attach, findEarlier, ...kind.prepare, markSent, perform]) {

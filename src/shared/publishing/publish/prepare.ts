@@ -1,10 +1,9 @@
 import { TOO_LARGE } from "../../networks/contract/bounded.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
-import { breach, type Problem } from "../../networks/contract/rules.ts";
+import { breach } from "../../networks/contract/rules.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
-import type { Network } from "../../networks/contract/network.ts";
-import type { LegFailure, PrepareOutcome } from "../../networks/contract/outcome.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
@@ -109,28 +108,6 @@ function noting(tools: NetworkTools, { repairs: noted, files }: PrepareNotes): N
   };
 }
 
-function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly Problem[] {
-  return repairs.map((repair) => repairWarning(name, repair, { field: null, mediaIndex: null }));
-}
-
-/** Returns the warnings of a leg's network about what only preparing showed. */
-function toldWarnings({ rules = {} }: Network, outcome: PrepareOutcome): readonly Problem[] {
-  const told = outcome.kind === "ready" ? (outcome.warnings ?? []) : [];
-  return told.map((rule) => breach(rules, rule));
-}
-
-/** Returns a warning for each alternative text that was cut: the account's limit may have changed since accepting. */
-function cutWarnings(work: CallWork, { files }: PrepareNotes): readonly Problem[] {
-  const { network } = work;
-  const { limits } = accountOfWork(work).connection;
-  const draft = legDraft(work.run.post.draft, work.leg.network);
-  const seen = draft.media.map(({ url }) => files.get(url) ?? null);
-  return [
-    ...network.check(draft, limits),
-    ...(network.checkFiles?.(draft, limits, seen) ?? []),
-  ].filter(({ code }) => code === "alt_text_shortened");
-}
-
 /** Uploads media and creates containers. */
 export async function prepareFiles(before: CallWork): Promise<Step> {
   const { run, network } = before;
@@ -140,10 +117,19 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
   const outcome = await run.claim.renewing(() =>
     network.calls.publish.prepare(toPublish(before), tools),
   );
+  // The account's limit of alternative texts may have changed since accepting.
+  const { limits } = accountOfWork(before).connection;
+  const draft = legDraft(run.post.draft, before.leg.network);
+  const seen = draft.media.map(({ url }) => noted.files.get(url) ?? null);
+  const checked = [
+    ...network.check(draft, limits),
+    ...(network.checkFiles?.(draft, limits, seen) ?? []),
+  ];
+  const told = outcome.kind === "ready" ? (outcome.warnings ?? []) : [];
   const found = [
-    ...cutWarnings(before, noted),
-    ...repairWarnings(network.name, repairs),
-    ...toldWarnings(network, outcome),
+    ...checked.filter(({ code }) => code === "alt_text_shortened"),
+    ...repairs.map((one) => repairWarning(network.name, one, { field: null, mediaIndex: null })),
+    ...told.map((rule) => breach(network.rules ?? {}, rule)),
   ];
   const leg = outcome.kind === "try_later" ? before.leg : withoutGuesses(before.leg);
   const work = { ...before, leg: withWarnings(leg, found) };
@@ -152,24 +138,19 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
   const prepared = remote === undefined ? work : withRemote(work, remote);
   if (outcome.kind === "try_later") return tryLater(prepared ?? work, outcome);
   if (prepared === undefined) return tryLater(work, { failure: TOO_LARGE });
-  if (outcome.kind === "processing") return awaitProcessing(prepared, outcome);
+  if (outcome.kind === "processing") {
+    const { pollAfterSeconds, isPoll = false } = outcome;
+    const now = run.services.clock.now().getTime();
+    const { lastAttemptAt } = callOf(prepared.leg);
+    const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
+    if (attemptMs > PROCESSING_MS_MAX) return failed(prepared, ownFailure("media_not_ready"));
+    const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
+    return waitFor(prepared, { kind: "wait", waitsFor: "pause", seconds });
+  }
   const form = outcome.remote["form"] ?? null;
   const { log } = run.services;
   log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
   // The prepared draft may count towards another quota than the original one, such as a video that is no reel.
   const failure = await claimQuota(work, remote);
   return failure === undefined ? goOn(prepared) : failed(prepared, failure);
-}
-
-/** Waits for the network's work on the files, for an hour at most. */
-function awaitProcessing(
-  work: CallWork,
-  { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
-): Step {
-  const now = work.run.services.clock.now().getTime();
-  const { lastAttemptAt } = callOf(work.leg);
-  const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
-  if (attemptMs > PROCESSING_MS_MAX) return failed(work, ownFailure("media_not_ready"));
-  const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
-  return waitFor(work, { kind: "wait", waitsFor: "pause", seconds });
 }

@@ -65,22 +65,6 @@ function removableOf(leg: Leg, post: Post, connections: readonly Connection[]): 
   return isSupported(leg, connections) ? "yes" : "unsupported";
 }
 
-/** Returns the leg with a removal to make after the current call. A comment that no worker has is dropped. */
-function withRemoval(leg: Leg, round: string, now: Date): Leg {
-  const open = openCall(leg);
-  const isIdle = leg.claimId === null;
-  const before = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
-  const removal = callAfter(publishingCall(leg), "remove", round, now);
-  return { ...withNewCall(before, removal), ...(isIdle && free) };
-}
-
-/** Returns the leg with a removal that its network can't make. */
-function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
-  const failure = { code: "feature_unsupported", networkCode: null } as const;
-  const asked = callAfter(publishingCall(leg), "remove", round, now);
-  return withNewCall(leg, endedCall(asked, { kind: "failed", failure }, now));
-}
-
 /** Makes the refusal that names the networks on which nothing is left to remove. */
 const nothing = (asked: readonly { readonly leg: Leg; readonly what: Removable }[]) =>
   new AppError("nothing_to_remove", "Nothing that was requested is still published.", {
@@ -140,8 +124,17 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
       const kindOf = (leg: Leg) => asked.find((one) => one.leg === leg)?.what;
       const legs = before.map((leg) => {
         const kind = kindOf(leg);
-        if (kind === "yes") return withRemoval(leg, round, now);
-        return kind === "unsupported" ? withoutRemoval(leg, round, now) : leg;
+        if (kind !== "yes" && kind !== "unsupported") return leg;
+        const removal = callAfter(publishingCall(leg), "remove", round, now);
+        if (kind === "unsupported") {
+          const failure = { code: "feature_unsupported", networkCode: null } as const;
+          return withNewCall(leg, endedCall(removal, { kind: "failed", failure }, now));
+        }
+        // It is made after the current call. A comment that no worker has is dropped.
+        const open = openCall(leg);
+        const isIdle = leg.claimId === null;
+        const next = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
+        return { ...withNewCall(next, removal), ...(isIdle && free) };
       });
       const begun = before.filter((leg) => kindOf(leg) === "yes").map(({ network }) => network);
       if (legs.every((leg, index) => leg === before[index])) return { kind: "done", answer: [] };

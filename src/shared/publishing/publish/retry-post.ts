@@ -16,7 +16,7 @@ import {
 } from "../post-change.ts";
 import type { Pace } from "../pace.ts";
 import type { PostWithLegs } from "../post-store.ts";
-import { hasStarted, type Post } from "../post.ts";
+import { hasStarted } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
@@ -25,24 +25,9 @@ import { noteStep } from "./timeline-recorder.ts";
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 
-function retryMovement(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Movement {
-  const tokens = chosen.length * priceOf("posts.retry_leg");
-  return {
-    ...reserveMovement(post, tokens, networksOf(chosen)),
-    operation: "posts.retry_leg",
-    actor: actorOf(scope.caller),
-    requestId: scope.requestId,
-  };
-}
-
 /** Makes the refusal to retry. A post that has not started has nothing to retry, and is changed instead. */
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
-}
-
-function beingRemoved({ status }: Post): AppError {
-  const message = "A leg that was asked for is being removed.";
-  return new AppError("invalid_state", message, { details: { status } });
 }
 
 interface Retry {
@@ -73,9 +58,20 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       const chosen = before.filter(isWanted);
       if (chosen.length === 0 || chosen.some((leg) => legStatusOf(leg) !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
-      if (chosen.some(isBeingRemoved)) return { kind: "refuse", error: beingRemoved(current.post) };
-      const movement = retryMovement(scope, current.post, chosen);
-      const error = refusal(walletOf(view), movement.tokens, now);
+      if (chosen.some(isBeingRemoved)) {
+        const { status } = current.post;
+        const message = "A leg that was asked for is being removed.";
+        const details = { status };
+        return { kind: "refuse", error: new AppError("invalid_state", message, { details }) };
+      }
+      const tokens = chosen.length * priceOf("posts.retry_leg");
+      const movement: Movement = {
+        ...reserveMovement(current.post, tokens, networksOf(chosen)),
+        operation: "posts.retry_leg",
+        actor: actorOf(scope.caller),
+        requestId: scope.requestId,
+      };
+      const error = refusal(walletOf(view), tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));
       return {

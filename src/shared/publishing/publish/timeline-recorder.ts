@@ -17,13 +17,6 @@ export interface TimelineRecorder {
   save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
-/** Returns the address of a call without its query, which may have tokens and codes. */
-function calledAddress(method: string, url: string): string {
-  if (!URL.canParse(url)) return method;
-  const { host, pathname } = new URL(url);
-  return `${method} ${host}${pathname}`.slice(0, 300);
-}
-
 async function append(
   services: PublishingDeps,
   postId: string,
@@ -64,7 +57,13 @@ export function createTimelineRecorder(
       async http(request) {
         const at = clock.now();
         const called = { step: "network_call", at: at.toISOString() } as const;
-        const note = calledAddress(request.method, request.url);
+        const { method, url } = request;
+        let note: string = method;
+        if (URL.canParse(url)) {
+          // Without its query, which may have tokens and codes.
+          const { host, pathname } = new URL(url);
+          note = `${method} ${host}${pathname}`.slice(0, 300);
+        }
         const durationMs = () => clock.now().getTime() - at.getTime();
         try {
           const answer = await tools.http(request);
