@@ -1,7 +1,7 @@
 import type { Config } from "../shared/config/config.ts";
 import { answer, answerUnrouted } from "../shared/http/answer.ts";
 import type { Running } from "../shared/http/register.ts";
-import type { RouteKey, Route } from "../shared/http/route.ts";
+import type { Route } from "../shared/http/route.ts";
 import { runTimer } from "../shared/http/worker.ts";
 import { buildServices } from "../shared/compose.ts";
 import { onDamagedRow } from "../shared/runtime/storage/damaged-row.ts";
@@ -13,19 +13,6 @@ import { workers } from "./workers.ts";
 /** The first and most frequent routes, in the part of the bundle that every call loads. The others are in another part. */
 const AT_HAND: readonly Route[] = [...healthRoutes, ...postReadRoutes];
 
-async function findRoute({ method, path }: RouteKey): Promise<Route> {
-  const isIt = (route: Route) => route.method === method && route.path === path;
-  const route = AT_HAND.find(isIt) ?? (await import("./routes.ts")).routes.find(isIt);
-  if (route === undefined) throw new Error(`there is no route ${method} ${path}`);
-  return route;
-}
-
-function workerOf(queue: string) {
-  const worker = workers.find((known) => known.queue === queue);
-  if (worker === undefined) throw new Error(`there is no worker of queue ${queue}`);
-  return worker;
-}
-
 /** Builds what the registered functions run. Opens no connection, because each is opened on first use. */
 export function openRunning(config: Config): Running {
   const services = buildServices(config);
@@ -34,10 +21,21 @@ export function openRunning(config: Config): Running {
     else services.log.error("damaged row", { ...damage });
   });
   return {
-    answer: async (routeKey, incoming) => answer(await findRoute(routeKey), services, incoming),
+    services,
+    answer,
+    runTimer,
+    async findRoute({ method, path }) {
+      const isIt = (route: Route) => route.method === method && route.path === path;
+      const route = AT_HAND.find(isIt) ?? (await import("./routes.ts")).routes.find(isIt);
+      if (route === undefined) throw new Error(`there is no route ${method} ${path}`);
+      return route;
+    },
+    findWorker(queue) {
+      const worker = workers.find((known) => known.queue === queue);
+      if (worker === undefined) throw new Error(`there is no worker of queue ${queue}`);
+      return worker;
+    },
     answerUnrouted: (incoming, path) => answerUnrouted(routeKeys, services, incoming, path),
-    work: (queue, message, host) => workerOf(queue).handle(services, message, host),
-    runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
     async stop(seconds) {
       await services.background.work.stop.begin(
         new Date(services.clock.now().getTime() + seconds * 1000),

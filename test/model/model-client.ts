@@ -136,10 +136,6 @@ export class ModelClient implements TableWire {
     return this.#machine.call(reach, deadlineOf(signal));
   }
 
-  create(): Promise<void> {
-    return this.#machine.call(() => this.#model.createTable(this.#table));
-  }
-
   find(partitionKey: string, rowKey: string, signal: AbortSignal) {
     const look = () => {
       this.#load(partitionKey, 1);
@@ -164,7 +160,14 @@ export class ModelClient implements TableWire {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const actions = writes.map(toAction);
-    const etags = await this.#write(partitionKey, actions, signal);
+    let etags: ReadonlyMap<string, string>;
+    try {
+      etags = await this.#write(partitionKey, actions, signal);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.message !== "TableNotFound") throw error;
+      await this.#machine.call(() => this.#model.createTable(this.#table));
+      etags = await this.#write(partitionKey, actions, signal);
+    }
     return actions.map(({ rowKey }) => etags.get(rowKey) ?? "");
   }
 

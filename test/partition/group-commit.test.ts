@@ -10,7 +10,7 @@ import { HEAD_KEY } from "../../src/shared/partition/head-row.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../src/shared/runtime/storage/row.ts";
-import { beginWork, isInBackground } from "../../src/shared/runtime/telemetry/work-context.ts";
+import { isInBackground } from "../../src/shared/runtime/telemetry/work-context.ts";
 import { casesOf } from "../setup/long-check.ts";
 import {
   acceptanceOf,
@@ -27,6 +27,7 @@ import {
   type PartitionAccess,
   type Weather,
 } from "./memory-partition.ts";
+import { inWork } from "../setup/in-work.ts";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -70,7 +71,7 @@ describe("writing together", () => {
       transact: (writes) => (seen.push(isInBackground()), own.transact(writes)),
     });
     await credit(instance, "tokens", 1_000);
-    const ofWorker = beginWork({ parents: [], isBackground: true }, () =>
+    const ofWorker = inWork({ parents: [], isBackground: true }, () =>
       commit.submit(acceptanceOf("worker").operation),
     );
     await Promise.all([ofWorker, commit.submit(acceptanceOf("caller").operation)]);

@@ -6,7 +6,7 @@ import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
 import type { Log, LogFields } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
-import { beginWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
+import { newWork, type WorkFields, works } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../tenants/tenants.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "../callers/caller-address.ts";
@@ -167,43 +167,46 @@ export function answer(
   const { headers, host, params } = incoming;
   const requestId = requestIdOf(headers, services.clock.now());
   const parents = [headers.get("traceparent"), host?.traceParent];
-  return beginWork({ parents, requestId, fields: idsOfPath(params), host }, async () => {
-    const log = services.log.with({ route: `${route.method} ${route.path}` });
-    const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
-    const limits = new RequestLimits(services, ip);
-    const rows = storedRows(services.tenants);
-    const isRead = route.method === "GET";
-    const request = { services, headers, isRead, params, requestId, ip, limits, rows };
-    let outgoing: Outgoing;
-    let refusal: AppError | undefined;
-    try {
-      if ("refusal" in route) throw route.refusal;
-      refuseRepeats(route, incoming);
-      const made = await withTimeLimit(REQUEST_MS_MAX, runRoute(route, incoming, request), () => {
-        throw serviceUnavailable(new Error("the request took too long"));
+  const work = newWork({ parents, requestId, fields: idsOfPath(params), host });
+  return works
+    .run(work, async () => {
+      const log = services.log.with({ route: `${route.method} ${route.path}` });
+      const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
+      const limits = new RequestLimits(services, ip);
+      const rows = storedRows(services.tenants);
+      const isRead = route.method === "GET";
+      const request = { services, headers, isRead, params, requestId, ip, limits, rows };
+      let outgoing: Outgoing;
+      let refusal: AppError | undefined;
+      try {
+        if ("refusal" in route) throw route.refusal;
+        refuseRepeats(route, incoming);
+        const made = await withTimeLimit(REQUEST_MS_MAX, runRoute(route, incoming, request), () => {
+          throw serviceUnavailable(new Error("the request took too long"));
+        });
+        outgoing = toOutgoing(route.spec, made);
+        if (made instanceof Reply && made.refusal !== undefined)
+          refusal = asAppError(made.refusal, log, outgoing.status);
+      } catch (error) {
+        // A wrong credential counts against the caller's address.
+        limits.noteRefusal(error);
+        refusal = asAppError(error, log);
+        outgoing = await toRefusal(route, refusal, request);
+        if (typeof refusal.details["acceptEncoding"] === "string")
+          outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
+      }
+      for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
+      addStandardHeaders(outgoing, requestId);
+      const durationMs = Math.round(performance.now() - startedAt);
+      log.info("request", {
+        status: outgoing.status,
+        ...refusalFields(refusal),
+        durationMs,
+        ...callerFields(limits.caller),
       });
-      outgoing = toOutgoing(route.spec, made);
-      if (made instanceof Reply && made.refusal !== undefined)
-        refusal = asAppError(made.refusal, log, outgoing.status);
-    } catch (error) {
-      // A wrong credential counts against the caller's address.
-      limits.noteRefusal(error);
-      refusal = asAppError(error, log);
-      outgoing = await toRefusal(route, refusal, request);
-      if (typeof refusal.details["acceptEncoding"] === "string")
-        outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
-    }
-    for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
-    addStandardHeaders(outgoing, requestId);
-    const durationMs = Math.round(performance.now() - startedAt);
-    log.info("request", {
-      status: outgoing.status,
-      ...refusalFields(refusal),
-      durationMs,
-      ...callerFields(limits.caller),
-    });
-    return outgoing;
-  });
+      return outgoing;
+    })
+    .finally(work.end);
 }
 
 /** Answers a request without a route: 405 when the path is known, else 404. `path` has no prefix. */

@@ -6,10 +6,11 @@ import {
 } from "@azure/functions";
 import type { Config } from "../config/config.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
-import type { Outgoing } from "./answer.ts";
+import type { answer, Outgoing } from "./answer.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { Incoming } from "./parse-input.ts";
-import { methodsOf, type RouteKey } from "./route.ts";
-import type { Timer } from "./worker.ts";
+import { methodsOf, type Route, type RouteKey } from "./route.ts";
+import type { runTimer, Timer, Worker } from "./worker.ts";
 
 function toInvocation(context: InvocationContext): Invocation {
   return {
@@ -31,10 +32,12 @@ function toInvocation(context: InvocationContext): Invocation {
 
 /** What the registered functions run (`src/functions/running.ts`), loaded with the first call of any of them. */
 export interface Running {
-  answer(routeKey: RouteKey, incoming: Incoming): Promise<Outgoing>;
+  readonly services: HttpDeps;
+  readonly answer: typeof answer;
+  readonly runTimer: typeof runTimer;
+  readonly findRoute: (routeKey: RouteKey) => Promise<Route>;
+  readonly findWorker: (queue: string) => Worker;
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
-  work(queue: string, message: unknown, host: Invocation): Promise<void>;
-  runTimer(timer: Timer, isPastDue: boolean, host: Invocation): Promise<void>;
   /** Prepares for the end of the process in `seconds`. */
   stop(seconds: number): Promise<void>;
   /** Prepares for the end as `stop` does, and sends the last metrics. */
@@ -73,8 +76,9 @@ export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void
       route: routeKey.path,
       authLevel: "anonymous",
       handler: async (request, context) => {
-        const running = await load();
-        return toResponseInit(await running.answer(routeKey, toIncoming(request, context)));
+        const { services, findRoute, answer } = await load();
+        const route = await findRoute(routeKey);
+        return toResponseInit(await answer(route, services, toIncoming(request, context)));
       },
     });
   }
@@ -97,9 +101,10 @@ export function registerWorkers(queues: readonly string[], config: Config, load:
       queueName: config.storage.prefix + queue,
       connection: "AzureWebJobsStorage",
       handler: async (message, invocation) => {
-        const running = await load();
+        const { services, findWorker } = await load();
         const dequeueCount = Number(invocation.triggerMetadata?.["dequeueCount"]);
-        await running.work(queue, message, { ...toInvocation(invocation), dequeueCount });
+        const host = { ...toInvocation(invocation), dequeueCount };
+        await findWorker(queue).handle(services, message, host);
       },
     });
   }
@@ -110,8 +115,8 @@ export function registerTimers(timers: readonly Timer[], config: Config, load: L
     app.timer(timer.name, {
       schedule: timer.schedule({ config }),
       handler: async ({ isPastDue }, invocation) => {
-        const running = await load();
-        await running.runTimer(timer, isPastDue, toInvocation(invocation));
+        const { services, runTimer } = await load();
+        await runTimer(services, timer, isPastDue, toInvocation(invocation));
       },
     });
   }

@@ -15,7 +15,8 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-interface RouteCall<Scope, Params, Body, Query> {
+/** What a verb is called with. */
+export interface RouteCall<Scope, Params, Body, Query> {
   readonly services: HttpDeps;
   readonly scope: Scope;
   readonly params: Params;

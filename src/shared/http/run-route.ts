@@ -13,7 +13,7 @@ import type { Route } from "./route.ts";
 const TRIES_MAX = 6;
 
 /**
- * Runs a route and returns what its verb made. Where the access rule allows it, the first try is on rows that are cached
+ * Runs a route and returns what its verb made: resolves the scope by the access rule, parses the input, runs the verb. Where the access rule allows it, the first try is on rows that are cached
  * from earlier requests. They can only allow: a request that they refuse, or that was decided on rows older than the last
  * change that was answered, runs again on rows that are read for it. Other requests run once.
  */
@@ -23,41 +23,38 @@ export async function runRoute(
   request: AccessRequest,
 ): Promise<unknown> {
   const { access } = route.spec;
-  if (access.onCachedRows === undefined) {
-    const rows = isCheckedWrite(route) ? await readRows(access, request) : request.rows;
-    return await runOnce(route, incoming, { ...request, rows });
-  }
+  const { services, headers, params } = request;
+  const { onCachedRows } = access;
+  const isChecked = isCheckedWrite(route);
   // A body can be read only once, but the route may run several times.
   let read: Promise<Uint8Array> | undefined;
   const rereadable = { ...incoming, body: () => (read ??= incoming.body()) };
   for (let tries = 0; ; tries += 1) {
-    const rows = tries === 0 ? await cachedRows(request) : await readRows(access, request);
+    let rows: AccessRows | undefined = request.rows;
+    if (onCachedRows !== undefined && tries === 0) rows = await cachedRows(request);
+    else if (onCachedRows !== undefined || isChecked) rows = await readRows(access, request);
     try {
-      if (rows !== undefined) return await runOnce(route, rereadable, { ...request, rows });
+      if (rows !== undefined) {
+        const scope = await access.resolve({ ...request, rows });
+        noteWork(idsOfScope(scope));
+        const { body, query } = await parseInput(route, rereadable, { services, scope, params });
+        const call = { services, scope, params, body, query, headers };
+        if (isChecked) return await checkedWrite(route, { ...request, rows }, call);
+        const isCompared = rows.areCached && onCachedRows === "in_parallel";
+        const [made] = await Promise.all([
+          route.spec.run(call),
+          isCompared && requireSameVersion(services.access.partitions, rows),
+        ]);
+        return made;
+      }
     } catch (error) {
-      if (!isDecidedAgain(error, rows?.areCached === true)) throw error;
+      if (onCachedRows === undefined || !isDecidedAgain(error, rows?.areCached === true))
+        throw error;
     }
     if (tries === TRIES_MAX) throw serviceUnavailable();
     // Other requests may raise the version all the time. One that unlinks several accounts does so for each.
     if (tries > 0) await pauseAfter(tries);
   }
-}
-
-/** Resolves the scope by the access rule, parses the input, and runs the verb. @throws OutdatedAccess */
-async function runOnce(route: Route, incoming: Incoming, request: AccessRequest): Promise<unknown> {
-  const { spec } = route;
-  const { services, headers, params, rows } = request;
-  const scope = await spec.access.resolve(request);
-  noteWork(idsOfScope(scope));
-  const { body, query } = await parseInput(route, incoming, { services, scope, params });
-  const run = async () => await spec.run({ services, scope, params, body, query, headers });
-  if (isCheckedWrite(route)) return await checkedWrite(route, request, scope, run);
-  const isCompared = rows.areCached && spec.access.onCachedRows === "in_parallel";
-  const [made] = await Promise.all([
-    run(),
-    isCompared && requireSameVersion(services.access.partitions, rows),
-  ]);
-  return made;
 }
 
 const SHOWN = ["platformId", "applicationId", "profileId"] as const;

@@ -6,11 +6,11 @@ import type { HttpDeps } from "./deps.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Shape } from "../runtime/shape.ts";
 import {
-  beginWork,
   type Invocation,
   hintFields,
+  newWork,
   traceOfHint,
-  type WorkStart,
+  works,
 } from "../runtime/telemetry/work-context.ts";
 
 /** `maxDequeueCount` of `host.json`. The host would move a message that fails this often to a poison queue. */
@@ -47,16 +47,16 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
     queue,
     async handle(services, message, host) {
       const { companions } = services.access;
-      const startOf = (hint: unknown): WorkStart => ({
-        parents: [traceOfHint(hint), host?.traceParent],
-        isBackground: true,
-        fields: { worker: queue, ...hintFields(hint) },
-        host,
-      });
-      const works: Promise<void>[] = [];
+      const workOn = (hint: unknown) => {
+        const parents = [traceOfHint(hint), host?.traceParent];
+        const fields = { worker: queue, ...hintFields(hint) };
+        return newWork({ parents, isBackground: true, fields, host });
+      };
+      const underWay: Promise<void>[] = [];
       for (const [index, hint] of hintsOf(message).entries()) {
         const isCompanion = index > 0;
-        const work = beginWork(startOf(hint), async () => {
+        const work = workOn(hint);
+        const ended = works.run(work, async () => {
           const parsed = spec.message().parse(hint);
           if (isCompanion && !companions.take("", 1)) return spec.resend(services, parsed);
           try {
@@ -68,9 +68,9 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
             if (isCompanion) companions.giveBack("", 1);
           }
         });
-        works.push(work);
+        underWay.push(ended.finally(work.end));
       }
-      const ends = await Promise.allSettled(works);
+      const ends = await Promise.allSettled(underWay);
       const errors = ends.flatMap((end): unknown[] =>
         end.status === "rejected" ? [end.reason] : [],
       );
@@ -78,9 +78,10 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
       const error =
         errors.length === 1 ? errors[0] : new AggregateError(errors, "hints of one message failed");
       if ((host?.dequeueCount ?? 1) < DEQUEUES_MAX) throw error;
-      await beginWork(startOf(message), async () =>
-        recordPoison(services.background, queue, { message, error }),
-      );
+      const work = workOn(message);
+      await works
+        .run(work, async () => recordPoison(services.background, queue, { message, error }))
+        .finally(work.end);
     },
   };
 }
@@ -106,11 +107,13 @@ export async function runTimer(
   const { name } = timer;
   const system = systemScope(services, name);
   const { requestId } = system;
-  await beginWork(
-    { parents: [host.traceParent], requestId, isBackground: true, fields: { timer: name }, host },
-    async () => {
+  const parents = [host.traceParent];
+  const fields = { timer: name };
+  const work = newWork({ parents, requestId, isBackground: true, fields, host });
+  await works
+    .run(work, async () => {
       if (isPastDue) services.log.info("timer is late", { timer: name });
       await timer.run(services, system);
-    },
-  );
+    })
+    .finally(work.end);
 }

@@ -86,7 +86,7 @@ export class GroupCommit {
     const pending = newPending(operation, isGuessWrong);
     this.#byId.set(operation.id, pending);
     if (isGuessWrong && isRepeat(pending)) void this.#answerRepeat(pending);
-    else void outsideWork(() => this.#drain([pending]));
+    else void outsideWork(this.#drain, [pending]);
     // Safe as above.
     return pending.promise as Promise<Answer>;
   }
@@ -111,7 +111,7 @@ export class GroupCommit {
     } catch {
       // The transaction finds out why.
     }
-    void outsideWork(() => this.#drain([pending]));
+    void outsideWork(this.#drain, [pending]);
   }
 
   /** Answers the caller. A later request for the same starts a new operation. */
@@ -131,7 +131,7 @@ export class GroupCommit {
    * Writes the queued operations and these, transaction by transaction, until none is left. Call it outside the work that
    * asks: callers' operations may join those of a worker, whose requests to storage would wait.
    */
-  async #drain(more: readonly PendingOperation[]): Promise<void> {
+  readonly #drain = async (more: readonly PendingOperation[]): Promise<void> => {
     this.#queue.push(...more);
     if (this.#isDraining) return;
     this.#isDraining = true;
@@ -152,7 +152,7 @@ export class GroupCommit {
       }
     }
     this.#isDraining = false;
-  }
+  };
 
   /** Takes the operations of the next transaction from the queue. */
   #take(count = BATCH_OPERATIONS_MAX): PendingOperation[] {

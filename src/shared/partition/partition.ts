@@ -64,7 +64,7 @@ export class Partitions {
     const submit: Commit = (id, one) => this.#committerOf(id).submit(one);
     try {
       const check = this.#openCheckOf(platformId);
-      if (check === undefined) return await submit(platformId, operation);
+      if (check === undefined) return await this.#committerOf(platformId).submit(operation);
       return await checkedCommit(check, operation, (one) => submit(platformId, one));
     } catch (error) {
       if (error instanceof AppError) await this.#parts.hooks.onRefused(platformId, error, submit);

@@ -6,23 +6,20 @@ import { RequestGate } from "../../../src/shared/runtime/storage/request-gate.ts
 import { Table } from "../../../src/shared/runtime/storage/table.ts";
 import { openTables } from "../../../src/shared/runtime/storage/tables.ts";
 import type { TableWire } from "../../../src/shared/runtime/storage/table-wire.ts";
-import { beginWork } from "../../../src/shared/runtime/telemetry/work-context.ts";
+import { inWork } from "../../setup/in-work.ts";
 
-const inBackground = <T>(run: () => Promise<T>) =>
-  beginWork({ parents: [], isBackground: true }, run);
+const inBackground = <T>(run: () => Promise<T>) => inWork({ parents: [], isBackground: true }, run);
 
 /** A gate whose requests end when they are told to. */
 function start() {
   const gate = new RequestGate();
   const ends: { readonly name: string; readonly end: () => void }[] = [];
   const begun: string[] = [];
-  const request = (name: string) =>
-    gate.run(() => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      begun.push(name);
-      ends.push({ name, end: resolve });
-      return promise;
-    });
+  const request = async (name: string) => {
+    const end = await gate.begin();
+    begun.push(name);
+    ends.push({ name, end });
+  };
   const many = (count: number, name: string) =>
     Array.from({ length: count }, (_, index) => `${name} ${index}`);
   return {
@@ -45,10 +42,11 @@ function start() {
 }
 
 describe("a gate", () => {
-  test("begins all requests of callers immediately", () => {
+  test("begins all requests of callers immediately", async () => {
     const gate = start();
     gate.background(100);
     gate.callers(100);
+    await Promise.resolve();
     expect(gate.count("caller")).toBe(100);
   });
 
@@ -56,6 +54,7 @@ describe("a gate", () => {
     const gate = start();
     gate.callers(10);
     gate.background(9);
+    await Promise.resolve();
     expect(gate.count("background")).toBe(6);
     await gate.end(2, "caller");
     expect(gate.begun.slice(10)).toEqual(
@@ -67,6 +66,7 @@ describe("a gate", () => {
     const gate = start();
     gate.callers(50);
     gate.background(5);
+    await Promise.resolve();
     expect(gate.count("background")).toBe(2);
     await gate.end(1, "background");
     expect(gate.count("background")).toBe(3);
@@ -76,8 +76,9 @@ describe("a gate", () => {
   });
 
   test("counts a request that fails as ended", async () => {
-    const gate = new RequestGate();
-    const fail = () => inBackground(() => gate.run(() => Promise.reject(new Error("refused"))));
+    const find = () => Promise.reject(Object.assign(new Error("refused"), { statusCode: 403 }));
+    const table = new Table(() => Promise.resolve({ find } as unknown as TableWire));
+    const fail = (_: unknown, index: number) => inBackground(() => table.find("p", `row ${index}`));
     const all = await Promise.allSettled(Array.from({ length: 60 }, fail));
     expect(all.map(({ status }) => status)).toEqual(all.map(() => "rejected"));
   });

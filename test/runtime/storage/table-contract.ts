@@ -103,6 +103,13 @@ function describeRows({ table, fresh }: ContractStorage): void {
     await Promise.all([one.put("p", { rowKey: "a" }), two.put("p", { rowKey: "b" })]);
     expect(await one.list({ partitionKey: "p", limit: 10 })).toHaveLength(2);
   });
+
+  test("a table that is missing is made by a transaction too", async () => {
+    const [one, two] = fresh();
+    const result = await one.transact("p", [{ kind: "create", row: { rowKey: "a" } }]);
+    expect(result.kind).toBe("applied");
+    expect(await two.find("p", "a")).toBeDefined();
+  });
 }
 
 function describeChanges({ table, faulty, during }: ContractStorage): void {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLog } from "../../../src/shared/runtime/log.ts";
 import { Metrics, METRICS } from "../../../src/shared/runtime/telemetry/metrics.ts";
-import { beginWork } from "../../../src/shared/runtime/telemetry/work-context.ts";
+import { inWork } from "../../setup/in-work.ts";
 
 function gathering() {
   const lines: Record<string, unknown>[] = [];
@@ -82,7 +82,7 @@ describe("what a process counts", () => {
 
   test("what a process counts is no request's, whichever came first", async () => {
     const { metrics, lines } = gathering();
-    await beginWork({ parents: [], requestId: "req_1" }, async () => {
+    await inWork({ parents: [], requestId: "req_1" }, async () => {
       metrics.count("wallets.mismatched", {});
     });
     vi.advanceTimersByTime(60_000);

@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { createLog } from "../../../src/shared/runtime/log.ts";
 import {
-  beginWork,
   continueWork,
   currentOrigin,
   currentTraceParent,
@@ -12,6 +11,7 @@ import {
   traceParentOfCall,
   type Invocation,
 } from "../../../src/shared/runtime/telemetry/work-context.ts";
+import { inWork } from "../../setup/in-work.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -25,22 +25,19 @@ function capture() {
 describe("the lines of a piece of work", () => {
   test("show whose they are, however deep and late they are written", async () => {
     const { log, lines } = capture();
-    await beginWork(
-      { parents: [PARENT], requestId: "req_1", fields: { postId: "p" } },
-      async () => {
-        await wait(1);
-        log.info("first");
-        noteWork({ platformId: "plt_1" });
-        await Promise.all([
-          continueWork(NO_ORIGIN, { network: "bluesky" }, async () => {
-            await wait(2);
-            log.info("left");
-          }),
-          continueWork(NO_ORIGIN, { network: "mastodon" }, async () => log.info("right")),
-        ]);
-        log.info("last");
-      },
-    );
+    await inWork({ parents: [PARENT], requestId: "req_1", fields: { postId: "p" } }, async () => {
+      await wait(1);
+      log.info("first");
+      noteWork({ platformId: "plt_1" });
+      await Promise.all([
+        continueWork(NO_ORIGIN, { network: "bluesky" }, async () => {
+          await wait(2);
+          log.info("left");
+        }),
+        continueWork(NO_ORIGIN, { network: "mastodon" }, async () => log.info("right")),
+      ]);
+      log.info("last");
+    });
     log.info("outside");
     const whose = { requestId: "req_1", traceId: TRACE, postId: "p" };
     const byMessage = new Map(
@@ -56,7 +53,7 @@ describe("the lines of a piece of work", () => {
   test("the lines of two pieces of work at once never mix", async () => {
     const { log, lines } = capture();
     const one = (id: string) =>
-      beginWork({ parents: [], requestId: id }, async () => {
+      inWork({ parents: [], requestId: id }, async () => {
         for (let step = 0; step < 5; step += 1) {
           await wait(1);
           log.info(id);
@@ -78,7 +75,7 @@ describe("the lines of a piece of work", () => {
   test("the lines of a piece of work are blotted like any field", async () => {
     const { log, lines } = capture();
     const requestId = `sk_live_${"a".repeat(20)}`;
-    await beginWork({ parents: [], requestId }, async () => log.info("request"));
+    await inWork({ parents: [], requestId }, async () => log.info("request"));
     expect(JSON.stringify(lines)).not.toContain(requestId);
   });
 });
@@ -86,7 +83,7 @@ describe("the lines of a piece of work", () => {
 describe("a trace", () => {
   test("takes the first valid parent and begins again without one", async () => {
     const traceOf = (parents: readonly unknown[]) =>
-      beginWork({ parents }, async () => currentOrigin().traceId);
+      inWork({ parents }, async () => currentOrigin().traceId);
     expect(await traceOf(["garbage", undefined, PARENT])).toBe(TRACE);
     const fresh = await traceOf(["garbage"]);
     expect(fresh).toMatch(/^[0-9a-f]{32}$/);
@@ -94,7 +91,7 @@ describe("a trace", () => {
   });
 
   test("goes on in what a row tells of, and else as it was", async () => {
-    await beginWork({ parents: [PARENT], requestId: "req_hint" }, async () => {
+    await inWork({ parents: [PARENT], requestId: "req_hint" }, async () => {
       const traceId = "a".repeat(32);
       continueWork({ traceId, requestId: "req_row" }, {}, () =>
         expect(currentOrigin()).toEqual({ traceId, requestId: "req_row" }),
@@ -106,7 +103,7 @@ describe("a trace", () => {
   });
 
   test("a trace has a span of its own for every call, and one for the work as a whole", async () => {
-    await beginWork({ parents: [PARENT] }, async () => {
+    await inWork({ parents: [PARENT] }, async () => {
       const calls = [traceParentOfCall(), traceParentOfCall()];
       const hints = [currentTraceParent(), currentTraceParent()];
       for (const parent of [...calls, ...hints]) expect(parent).toMatch(`00-${TRACE}-`);
@@ -118,7 +115,7 @@ describe("a trace", () => {
   });
 
   test("ends where something outlives the work that started it", async () => {
-    await beginWork({ parents: [PARENT] }, async () => {
+    await inWork({ parents: [PARENT] }, async () => {
       await outsideWork(async () => {
         await wait(1);
         expect(currentTraceParent()).toBeUndefined();
@@ -136,7 +133,7 @@ describe("the host", () => {
     const print = vi.spyOn(console, "log").mockImplementation((line) => void printed.push(line));
     try {
       let late: Promise<void> | undefined;
-      await beginWork({ parents: [], host }, async () => {
+      await inWork({ parents: [], host }, async () => {
         log.info("during");
         continueWork(NO_ORIGIN, { network: "bluesky" }, () => log.warn("deeper"));
         late = wait(5).then(() => log.info("after"));

@@ -48,11 +48,6 @@ export function isDefinite(error: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 408;
 }
 
-export function isMissingContainer(error: unknown): boolean {
-  const { code } = failureOf(error);
-  return code === "TableNotFound" || code === "QueueNotFound";
-}
-
 /** Reports whether the service or the row's partition was overloaded, so that it may accept the same call later. */
 export function isOverloaded(error: unknown): boolean {
   return failureOf(error).status === 503;

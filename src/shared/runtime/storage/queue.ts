@@ -1,5 +1,5 @@
 import type { QueueClient } from "@azure/storage-queue";
-import { isMissingContainer } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 import * as z from "zod";
 import { currentTraceParent } from "../telemetry/work-context.ts";
 import { Batcher } from "../batcher.ts";
@@ -30,6 +30,8 @@ export interface PoisonQueue {
   receive(): Promise<readonly ReceivedMessage[]>;
 }
 
+const isMissingQueue = (error: unknown) => failureOf(error).code === "QueueNotFound";
+
 /** The service's maximum per call. */
 const RECEIVED_MAX = 32;
 
@@ -59,7 +61,7 @@ export class Queue implements MessageQueue, PoisonQueue {
     try {
       await send();
     } catch (error) {
-      if (!isMissingContainer(error)) throw error;
+      if (!isMissingQueue(error)) throw error;
       await client.createIfNotExists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
       await send();
     }
@@ -76,7 +78,7 @@ export class Queue implements MessageQueue, PoisonQueue {
         remove: async () => void (await client.deleteMessage(messageId, popReceipt, limits())),
       }));
     } catch (error) {
-      if (isMissingContainer(error)) return [];
+      if (isMissingQueue(error)) return [];
       throw error;
     }
   }

@@ -14,17 +14,21 @@ export class RequestGate {
   #underWay = 0;
   #background = 0;
 
-  async run<T>(request: () => Promise<T>): Promise<T> {
+  /** Waits until a request may be sent. Returns what to call when it has ended. */
+  async begin(): Promise<() => void> {
     const share = isInBackground() ? 1 : 0;
     // A request that waited was counted when it began.
     if (share > 0 && !this.#hasRoom) await new Promise<void>((begin) => this.#waiting.push(begin));
     else this.#count(1, share);
-    try {
-      return await request();
-    } finally {
+    return () => {
       this.#count(-1, -share);
-      this.#beginNext();
-    }
+      while (this.#hasRoom) {
+        const beginNext = this.#waiting.shift();
+        if (beginNext === undefined) return;
+        this.#count(1, 1);
+        beginNext();
+      }
+    };
   }
 
   get #hasRoom(): boolean {
@@ -34,14 +38,5 @@ export class RequestGate {
   #count(one: number, share: number): void {
     this.#underWay += one;
     this.#background += share;
-  }
-
-  #beginNext(): void {
-    while (this.#hasRoom) {
-      const begin = this.#waiting.shift();
-      if (begin === undefined) return;
-      this.#count(1, 1);
-      begin();
-    }
   }
 }

@@ -39,7 +39,7 @@ export interface PageQuery {
 }
 
 /**
- * One table as the service offers it. Every call is made once. It throws a StorageRefusal for any answer but success,
+ * One table as the service offers it, created by the first write. Every call is made once. It throws a StorageRefusal for any answer but success,
  * and another error when there was no answer.
  */
 export interface TableWire {
@@ -54,8 +54,6 @@ export interface TableWire {
     writes: readonly SingleWrite[],
     signal: AbortSignal,
   ): Promise<readonly string[]>;
-  /** Creates the table, unless it exists. */
-  create(signal: AbortSignal): Promise<void>;
 }
 
 interface WriteRequest {
@@ -265,7 +263,7 @@ export class ServiceTable implements TableWire {
   }
 
   /** Sends a request and returns its answer, whatever its status is. */
-  #ask({ method, path, headers, body }: Sendable, signal: AbortSignal) {
+  async #send({ method, path, headers, body }: Sendable, signal: AbortSignal) {
     const plain = this.#url + path;
     const separator = path.includes("?") ? "&" : "?";
     const url = this.#signature === "" ? plain : plain + separator + this.#signature;
@@ -278,16 +276,16 @@ export class ServiceTable implements TableWire {
       // The client was made for an account without TLS on purpose.
       allowInsecureConnection: url.startsWith("http:"),
     });
-    return this.#pipeline.sendRequest(httpClient, request);
-  }
-
-  async #send(request: Sendable, signal: AbortSignal): Promise<PipelineResponse> {
-    return successOf(await this.#ask(request, signal));
+    const answer = await this.#pipeline.sendRequest(httpClient, request);
+    // A read takes a missing table for an empty one. Two processes may create it at the same time.
+    if (method === "GET" || answer.bodyAsText?.includes('"TableNotFound"') !== true) return answer;
+    await this.#client.createTable({ abortSignal: signal });
+    return await this.#pipeline.sendRequest(httpClient, request);
   }
 
   async find(partitionKey: string, rowKey: string, signal: AbortSignal) {
     const path = rowPath(this.#client.tableName, partitionKey, rowKey);
-    const answer = await this.#ask({ method: "GET", path, headers: HEADERS }, signal);
+    const answer = await this.#send({ method: "GET", path, headers: HEADERS }, signal);
     if (answer.status === 404) return undefined;
     // Safe: a successful read has this form.
     return toStoredRow(answerJson(successOf(answer)) as Entity);
@@ -297,7 +295,7 @@ export class ServiceTable implements TableWire {
     const fits = filter === "" ? "" : `&$filter=${encodeURIComponent(filter)}`;
     const from = after === undefined ? "" : continuationQuery(after);
     const path = `/${this.#client.tableName}()?$top=${rows}${fits}${from}`;
-    const answer = await this.#send({ method: "GET", path, headers: HEADERS }, signal);
+    const answer = successOf(await this.#send({ method: "GET", path, headers: HEADERS }, signal));
     const { value } = answerJson(answer) as { readonly value: readonly Entity[] };
     const found = value.map((entity) => ({
       ...toStoredRow(entity),
@@ -314,7 +312,7 @@ export class ServiceTable implements TableWire {
       headers: writeHeaders(request),
       ...(body === undefined ? {} : { body: inAscii(body) }),
     };
-    return (await this.#send(sent, signal)).headers.get("etag") ?? "";
+    return successOf(await this.#send(sent, signal)).headers.get("etag") ?? "";
   }
 
   async transact(
@@ -332,11 +330,8 @@ export class ServiceTable implements TableWire {
       "content-type": `multipart/mixed; boundary=${batch}`,
     };
     const body = batchBody(this.#url, requests, { batch, changes });
-    const answer = await this.#send({ method: "POST", path: "/$batch", headers, body }, signal);
+    const sent = { method: "POST", path: "/$batch", headers, body } as const;
+    const answer = successOf(await this.#send(sent, signal));
     return etagsOf(answer.bodyAsText ?? "", writes.length);
-  }
-
-  create(signal: AbortSignal): Promise<void> {
-    return this.#client.createTable({ abortSignal: signal });
   }
 }

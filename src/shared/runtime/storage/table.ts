@@ -1,11 +1,5 @@
 import { serviceUnavailable } from "../errors.ts";
-import {
-  failureOf,
-  isDefinite,
-  isMissingContainer,
-  isOverloaded,
-  retryHarmless,
-} from "./failure.ts";
+import { failureOf, isDefinite, isOverloaded, retryHarmless } from "./failure.ts";
 import { LOST, untilWon } from "../until-won.ts";
 import { applyChange } from "./apply-change.ts";
 import {
@@ -53,9 +47,15 @@ function isHarmless(write: SingleWrite): boolean {
   }
 }
 
+/** A request that may be sent now. */
+interface TableRequest extends Disposable {
+  readonly wire: TableWire;
+  readonly signal: AbortSignal;
+}
+
 /**
  * A table. Conditional writes return a value when they lose a race. A write with an unknown outcome throws
- * `service_unavailable` (single rows) or returns `in_doubt` (transactions). The table is created on first use.
+ * `service_unavailable` (single rows) or returns `in_doubt` (transactions).
  */
 export class Table {
   readonly #open: () => Promise<TableWire>;
@@ -69,22 +69,12 @@ export class Table {
     this.#gate = gate;
   }
 
-  /** Makes one request, whose time begins when it is sent. */
-  async #request<T>(send: (wire: TableWire, signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Waits until a request may be sent, and begins its time. Dispose of the result when the request has ended. */
+  async #begin(): Promise<TableRequest> {
     this.#wire ??= this.#open();
     const wire = await this.#wire;
-    return await this.#gate.run(() => send(wire, AbortSignal.timeout(CALL_TIMEOUT_MS)));
-  }
-
-  /** Creates the table when a write finds that it is missing. Two processes may do so at the same time. */
-  async #write<T>(send: (wire: TableWire, signal: AbortSignal) => Promise<T>): Promise<T> {
-    try {
-      return await this.#request(send);
-    } catch (error) {
-      if (!isMissingContainer(error)) throw error;
-      await this.#request((wire, signal) => wire.create(signal));
-      return await this.#request(send);
-    }
+    const end = await this.#gate.begin();
+    return { wire, signal: AbortSignal.timeout(CALL_TIMEOUT_MS), [Symbol.dispose]: end };
   }
 
   /** Writes a row and returns its version, or undefined when its condition failed: the status is in `lost`. */
@@ -93,7 +83,10 @@ export class Table {
     write: SingleWrite,
     lost: readonly number[] = [],
   ): Promise<string | undefined> {
-    const send = () => this.#write((wire, signal) => wire.write(partitionKey, write, signal));
+    const send = async () => {
+      using request = await this.#begin();
+      return await request.wire.write(partitionKey, write, request.signal);
+    };
     try {
       return await (isHarmless(write) ? retryHarmless(send) : send());
     } catch (error) {
@@ -113,9 +106,10 @@ export class Table {
 
   async #find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     try {
-      return await retryHarmless(() =>
-        this.#request((wire, signal) => wire.find(partitionKey, rowKey, signal)),
-      );
+      return await retryHarmless(async () => {
+        using request = await this.#begin();
+        return await request.wire.find(partitionKey, rowKey, request.signal);
+      });
     } catch (error) {
       if (isDefinite(error)) throw error;
       throw serviceUnavailable(error);
@@ -237,7 +231,10 @@ export class Table {
   /** Reads a page of a query. The result is undefined when the table doesn't exist. */
   async #page(query: PageQuery): Promise<SelectedPage | undefined> {
     try {
-      return await retryHarmless(() => this.#request((wire, signal) => wire.page(query, signal)));
+      return await retryHarmless(async () => {
+        using request = await this.#begin();
+        return await request.wire.page(query, request.signal);
+      });
     } catch (error) {
       if (failureOf(error).status === 404) return undefined;
       if (isDefinite(error)) throw error;
@@ -303,9 +300,8 @@ export class Table {
     writes: readonly (RowWrite | RowPut)[],
   ): Promise<TransactionResult> {
     try {
-      const answer = await this.#write((wire, signal) =>
-        wire.transact(partitionKey, writes, signal),
-      );
+      using request = await this.#begin();
+      const answer = await request.wire.transact(partitionKey, writes, request.signal);
       const etags = new Map<string, string>();
       for (const [index, etag] of answer.entries()) {
         const write = writes[index];

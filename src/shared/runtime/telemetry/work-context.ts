@@ -68,7 +68,7 @@ interface WorkContext {
   readonly invocation: { readonly host: Invocation | undefined; isOver: boolean };
 }
 
-export interface WorkStart {
+interface WorkStart {
   /** Headers and message fields as they were received. The first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;
@@ -78,25 +78,28 @@ export interface WorkStart {
   readonly host?: Invocation | undefined;
 }
 
-const contexts = new AsyncLocalStorage<WorkContext | undefined>();
+/** The piece of work that the running code belongs to. Everything that it starts belongs to it, even if it runs later. */
+export const works = new AsyncLocalStorage<WorkContext | undefined>();
 
-/** Runs a request, a message or a timer. Everything that it starts belongs to it, even if it runs later. */
-export async function beginWork<T>(beginning: WorkStart, run: () => Promise<T>): Promise<T> {
+/** A request, a message or a timer, to run by `works.run`. */
+interface Work extends WorkContext {
+  /** Call it when the work is done. The host takes no more lines then. */
+  readonly end: () => void;
+}
+
+/** Makes the context of a piece of work, in the caller's trace if there is one. */
+export function newWork(beginning: WorkStart): Work {
   const { parents, requestId = null, isBackground = false, fields = {}, host } = beginning;
   const given = parents.map(parseTraceParent).find((parent) => parent !== undefined);
   const invocation = { host, isOver: false };
   const traceId = given?.traceId ?? newTraceId();
-  const context = { traceId, spanId: newSpanId(), requestId, isBackground, fields, invocation };
-  try {
-    return await contexts.run(context, run);
-  } finally {
-    invocation.isOver = true;
-  }
+  const end = () => void (invocation.isOver = true);
+  return { traceId, spanId: newSpanId(), requestId, isBackground, fields, invocation, end };
 }
 
 /** Continues the work of an earlier request, whose origin a row has stored. Null fields of it change nothing. */
 export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T): T {
-  const now = contexts.getStore();
+  const now = works.getStore();
   const next: WorkContext = {
     traceId: origin.traceId ?? now?.traceId ?? newTraceId(),
     spanId: newSpanId(),
@@ -105,28 +108,26 @@ export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T
     fields: { ...now?.fields, ...fields },
     invocation: now?.invocation ?? { host: undefined, isOver: true },
   };
-  return contexts.run(next, run);
+  return works.run(next, run);
 }
 
 /** Adds fields to all later log lines of the current work. */
 export function noteWork(fields: WorkFields): void {
-  const now = contexts.getStore();
+  const now = works.getStore();
   if (now !== undefined) now.fields = { ...now.fields, ...fields };
 }
 
 /** Runs something that outlives the work that starts it, such as a timer or a cache. */
-export function outsideWork<T>(run: () => T): T {
-  return contexts.run(undefined, run);
-}
+export const outsideWork = works.exit.bind(works);
 
 /** Reports whether no caller waits for the current work: it is a worker's or a timer's. */
 export function isInBackground(): boolean {
-  return contexts.getStore()?.isBackground === true;
+  return works.getStore()?.isBackground === true;
 }
 
 /** Fields of the current work, for a log line. */
 export function workFields(): WorkFields {
-  const now = contexts.getStore();
+  const now = works.getStore();
   if (now === undefined) return {};
   const { requestId, traceId, fields } = now;
   return { ...(requestId === null ? {} : { requestId }), traceId, ...fields };
@@ -134,19 +135,19 @@ export function workFields(): WorkFields {
 
 /** Returns the origin to store in a row that is written now. */
 export function currentOrigin(): Origin {
-  const { traceId, requestId } = contexts.getStore() ?? NO_ORIGIN;
+  const { traceId, requestId } = works.getStore() ?? NO_ORIGIN;
   return { traceId, requestId };
 }
 
 /** Returns the trace header for our own workers, with this step as the parent. */
 export function currentTraceParent(): string | undefined {
-  const now = contexts.getStore();
+  const now = works.getStore();
   return now === undefined ? undefined : formatTraceParent(now);
 }
 
 /** Returns the trace header for a call to another service. Each call is a step of its own. */
 export function traceParentOfCall(): string | undefined {
-  const now = contexts.getStore();
+  const now = works.getStore();
   return now === undefined
     ? undefined
     : formatTraceParent({ traceId: now.traceId, spanId: newSpanId() });
@@ -154,7 +155,7 @@ export function traceParentOfCall(): string | undefined {
 
 /** Returns the current invocation. It is undefined after the end, when the host takes no more lines. */
 export function currentInvocation(): Invocation | undefined {
-  const invocation = contexts.getStore()?.invocation;
+  const invocation = works.getStore()?.invocation;
   return invocation?.isOver === false ? invocation.host : undefined;
 }
 
