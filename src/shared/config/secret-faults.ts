@@ -63,17 +63,14 @@ function secretFault(value: string): string | undefined {
   return undefined;
 }
 
-/** One value that must stay secret, as the settings give it. */
-interface GivenSecret {
-  readonly name: string;
-  /** What the value is used for. The current and the previous value of a secret have one purpose. */
-  readonly purpose: string;
-  readonly value: string;
-}
-
 const OWN_SECRETS = ["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER"] as const;
 
-function ownSecrets(settings: Settings): readonly GivenSecret[] {
+/** Returns why secrets protect nothing: they are published, easy to guess, or used for several purposes. */
+export function findSecretFaults(
+  settings: Settings,
+  appSecrets: readonly (readonly [name: string, value: string])[],
+): readonly string[] {
+  // The current and the previous value of a secret have one purpose.
   const texts = OWN_SECRETS.flatMap((purpose) =>
     ([purpose, `${purpose}_PREVIOUS`] as const).map((name) => ({
       name,
@@ -87,17 +84,9 @@ function ownSecrets(settings: Settings): readonly GivenSecret[] {
     purpose: `key ${id}`,
     value: Buffer.from(key, "base64").toString("latin1"),
   }));
-  return [...texts, ...keys].flatMap(({ value, ...rest }) =>
+  const secrets = [...texts, ...keys].flatMap(({ value, ...rest }) =>
     value === undefined ? [] : [{ ...rest, value }],
   );
-}
-
-/** Returns why secrets protect nothing: they are published, easy to guess, or used for several purposes. */
-export function findSecretFaults(
-  settings: Settings,
-  appSecrets: readonly (readonly [name: string, value: string])[],
-): readonly string[] {
-  const secrets = ownSecrets(settings);
   const problems = secrets.flatMap(({ name, value }) => {
     const fault = secretFault(value);
     return fault === undefined ? [] : [`${name}: ${fault}`];

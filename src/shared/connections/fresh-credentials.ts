@@ -168,8 +168,20 @@ async function afterRenewal(
   { connection, credentials, lease }: Renewal & { readonly credentials: NetworkData },
   outcome: BoundedCredentials,
 ): Promise<FreshCredentials | "read_again"> {
-  if (outcome.kind === "rejected")
-    return await refuseRenewal(services, { connection, lease }, outcome);
+  if (outcome.kind === "rejected") {
+    // Marks the connection if the account is the cause of the refusal.
+    const { failure } = outcome;
+    if (
+      services.linking.appFaults.refused(connection, failure, accountCheckOf(connection)) ===
+      "account"
+    ) {
+      const rejected = { ...outcome, failure: ofAccount(failure) };
+      const marked = await markRefused(services.stores.connections, connection, rejected);
+      if (marked !== "read_again") lease.ended();
+      return marked;
+    }
+    return { ...outcome, failure: { ...failure, code: "app_misconfigured" } };
+  }
   if (outcome.kind === "refreshed") {
     await recordAccepted(services, connection);
     const saved = await services.stores.connections.saveRefreshed(connection, outcome);
@@ -178,25 +190,6 @@ async function afterRenewal(
     return { kind: "usable", credentials: outcome.credentials, connection: saved };
   }
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
-}
-
-/** Marks the connection if the account is the cause of the refusal. */
-async function refuseRenewal(
-  services: Pick<ConnectionsDeps, "stores" | "linking">,
-  { connection, lease }: Pick<Renewal, "connection" | "lease">,
-  outcome: Rejection,
-): Promise<Rejection | "read_again"> {
-  const { failure } = outcome;
-  if (
-    services.linking.appFaults.refused(connection, failure, accountCheckOf(connection)) ===
-    "account"
-  ) {
-    const rejected = { ...outcome, failure: ofAccount(failure) };
-    const marked = await markRefused(services.stores.connections, connection, rejected);
-    if (marked !== "read_again") lease.ended();
-    return marked;
-  }
-  return { ...outcome, failure: { ...failure, code: "app_misconfigured" } };
 }
 
 /** Marks the connection, unless newer credentials than the refused ones were stored. These are then tried instead. */

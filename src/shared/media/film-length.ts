@@ -45,24 +45,6 @@ interface Edit {
   readonly from: number;
 }
 
-function editsOf(elst: Buffer): readonly Edit[] {
-  const isLong = elst[0] === 1;
-  const entryBytes = isLong ? 20 : 12;
-  const count =
-    elst.length < 8
-      ? 0
-      : Math.min(elst.readUInt32BE(4), Math.floor((elst.length - 8) / entryBytes));
-  return Array.from({ length: count }, (_, index) => {
-    const at = 8 + index * entryBytes;
-    return isLong
-      ? {
-          length: Number(elst.readBigUInt64BE(at)),
-          from: Number(elst.readBigInt64BE(at + 8)),
-        }
-      : { length: elst.readUInt32BE(at), from: elst.readInt32BE(at + 4) };
-  });
-}
-
 interface Track {
   readonly id: number;
   readonly kind: string;
@@ -83,12 +65,27 @@ function trackIn(film: BoxedFile, trak: Box): Track | undefined {
   const idAt = tkhd[0] === 1 ? 20 : 12;
   // Recorders state the length in another time scale, so the samples count before the header.
   const samples = samplesLength(contentOf("mdia", "minf", "stbl", "stts")) || length;
+  const elst = contentOf("edts", "elst");
+  const isLong = elst[0] === 1;
+  const entryBytes = isLong ? 20 : 12;
+  const count =
+    elst.length < 8
+      ? 0
+      : Math.min(elst.readUInt32BE(4), Math.floor((elst.length - 8) / entryBytes));
   return {
     id: idAt + 4 <= tkhd.length ? tkhd.readUInt32BE(idAt) : 0,
     kind: hdlr.toString("latin1", 8, 12),
     scale,
     seconds: samples === undefined || samples === 0 ? undefined : samples / scale,
-    edits: editsOf(contentOf("edts", "elst")),
+    edits: Array.from({ length: count }, (_, index) => {
+      const at = 8 + index * entryBytes;
+      return isLong
+        ? {
+            length: Number(elst.readBigUInt64BE(at)),
+            from: Number(elst.readBigInt64BE(at + 8)),
+          }
+        : { length: elst.readUInt32BE(at), from: elst.readInt32BE(at + 4) };
+    }),
   };
 }
 

@@ -41,7 +41,26 @@ const TRANSFERS: Readonly<Record<number, Transfer>> = {
 export function statedColours(contentType: string, bytes: Uint8Array): StatedColours | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
-    if (contentType === "image/png") return coloursOfPng(file);
+    if (contentType === "image/png") {
+      // Reads what counts of a PNG's chunks (PNG, third edition, 4.3): the codes, a profile, the colours of screens, numbers.
+      const stated = new Map<string, Buffer>();
+      for (const { type, bytes } of pngChunks(file)) {
+        if (type === "IDAT") break;
+        if (!stated.has(type)) stated.set(type, bytes.subarray(8, -4));
+      }
+      const codes = stated.get("cICP");
+      if (codes !== undefined && codes.length >= 2) return byCodes(codes[0] ?? 2, codes[1] ?? 2);
+      if (stated.has("iCCP") || stated.has("sRGB")) return undefined;
+      const gamma = stated.get("gAMA")?.readUInt32BE(0) ?? 0;
+      // Zero means nothing, and others than these are mistakes.
+      if (gamma < PNG_UNIT / 10 || gamma > PNG_UNIT * 10) return undefined;
+      const isScreens = Math.abs(gamma - SCREEN_GAMMA) <= GAMMA_TOLERANCE;
+      const transfer: Transfer = isScreens
+        ? { kind: "screen" }
+        : { kind: "gamma", exponent: PNG_UNIT / gamma };
+      const primaries = primariesOf(stated.get("cHRM")) ?? SCREEN;
+      return isScreens && primaries === SCREEN ? undefined : { transfer, primaries };
+    }
     return contentType === "image/avif" ? coloursOfAvif(file) : undefined;
   } catch {
     // Offsets lead out of the file. The decoder says what is wrong with it.
@@ -64,27 +83,6 @@ const SCREEN_GAMMA = 45_455;
 const GAMMA_TOLERANCE = 2_500;
 /** Chromaticities that differ less can't be told apart. */
 const PLACE_TOLERANCE = 0.01;
-
-/** Reads what counts of a PNG's chunks (PNG, third edition, 4.3): the codes, a profile, the colours of screens, numbers. */
-function coloursOfPng(png: Buffer): StatedColours | undefined {
-  const stated = new Map<string, Buffer>();
-  for (const { type, bytes } of pngChunks(png)) {
-    if (type === "IDAT") break;
-    if (!stated.has(type)) stated.set(type, bytes.subarray(8, -4));
-  }
-  const codes = stated.get("cICP");
-  if (codes !== undefined && codes.length >= 2) return byCodes(codes[0] ?? 2, codes[1] ?? 2);
-  if (stated.has("iCCP") || stated.has("sRGB")) return undefined;
-  const gamma = stated.get("gAMA")?.readUInt32BE(0) ?? 0;
-  // Zero means nothing, and others than these are mistakes.
-  if (gamma < PNG_UNIT / 10 || gamma > PNG_UNIT * 10) return undefined;
-  const isScreens = Math.abs(gamma - SCREEN_GAMMA) <= GAMMA_TOLERANCE;
-  const transfer: Transfer = isScreens
-    ? { kind: "screen" }
-    : { kind: "gamma", exponent: PNG_UNIT / gamma };
-  const primaries = primariesOf(stated.get("cHRM")) ?? SCREEN;
-  return isScreens && primaries === SCREEN ? undefined : { transfer, primaries };
-}
 
 function primariesOf(chunk: Buffer | undefined): Primaries | undefined {
   if (chunk === undefined || chunk.length < 32) return undefined;

@@ -229,30 +229,6 @@ class TiffReader {
   }
 }
 
-/** Reads all directories, as far as they are known: pages in their order, each followed by those below it. */
-async function directoriesOf(reader: TiffReader, first: number): Promise<readonly Directory[]> {
-  const found: Directory[] = [];
-  const seen = new Set<number>();
-  const add = async (at: number, position: TiffPosition): Promise<Directory | undefined> => {
-    if (at === 0 || seen.has(at) || found.length >= DIRECTORIES_MAX) return undefined;
-    seen.add(at);
-    const directory = await reader.directory(at, position).catch((error: unknown) => {
-      if (error instanceof RangeError) return undefined;
-      throw error;
-    });
-    if (directory !== undefined) found.push(directory);
-    return directory;
-  };
-  let at = first;
-  for (let page = 0; at !== 0; page += 1) {
-    const directory = await add(at, { page, subIfd: -1 });
-    for (const [subIfd, below] of (directory?.below ?? []).entries())
-      await add(below, { page, subIfd });
-    at = directory?.next ?? 0;
-  }
-  return found;
-}
-
 /** How much the shapes of a picture and its smaller copy may differ, because the copy's sides are rounded. */
 const SHAPE_TOLERANCE = 0.05;
 
@@ -298,7 +274,28 @@ export async function tiffContent(
   const nothing = { rawType: null, picture: FIRST_PAGE, count: 0 };
   if (head.length < 16) return { ...nothing, coding: undefined, asRgb: undefined };
   const reader = new TiffReader(head, size, read);
-  const directories = await directoriesOf(reader, reader.first(head));
+  // Reads all directories, as far as they are known: pages in their order, each followed by those below it.
+  const first = reader.first(head);
+  const found: Directory[] = [];
+  const seen = new Set<number>();
+  const add = async (at: number, position: TiffPosition): Promise<Directory | undefined> => {
+    if (at === 0 || seen.has(at) || found.length >= DIRECTORIES_MAX) return undefined;
+    seen.add(at);
+    const directory = await reader.directory(at, position).catch((error: unknown) => {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    });
+    if (directory !== undefined) found.push(directory);
+    return directory;
+  };
+  let at = first;
+  for (let page = 0; at !== 0; page += 1) {
+    const directory = await add(at, { page, subIfd: -1 });
+    for (const [subIfd, below] of (directory?.below ?? []).entries())
+      await add(below, { page, subIfd });
+    at = directory?.next ?? 0;
+  }
+  const directories = found;
   const makes = directories.map(({ make }) => make);
   const isPhaseOne = PHASE_ONE.includes(head.toString("latin1", 8, 12));
   const isRaw = isPhaseOne || directories.some((directory) => directory.isRaw);

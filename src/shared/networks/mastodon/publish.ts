@@ -1,7 +1,7 @@
 import { exchange } from "../contract/answers.ts";
 import { unknownOutcome, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { Outcome } from "../contract/outcome.ts";
-import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { MEDIA_TAKEN, classify, errorText, meantStatus } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
@@ -13,34 +13,30 @@ import { type Leg, requestHeaders } from "./state.ts";
 const NOT_READY_SECONDS = 5;
 
 export async function perform(leg: Leg): Promise<Outcome> {
-  const answer = await exchange(leg.tools, newStatus(leg));
-  if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const isRefusal = answer.status >= 400 && answer.status < 500;
-  const isTaken = isRefusal && MEDIA_TAKEN.test(errorText(answer));
-  return isTaken ? lookForTakenMedia(leg, answer) : readPost(answer, leg);
-}
-
-function newStatus({ credentials, draft, remote }: Leg): HttpRequest {
-  const { idempotencyKey, media } = remote;
-  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(draft);
-  const isSpent = traitsOf(credentials.software).keys === "spent";
-  return {
+  const { idempotencyKey, media } = leg.remote;
+  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(leg.draft);
+  const isSpent = traitsOf(leg.credentials.software).keys === "spent";
+  const answer = await exchange(leg.tools, {
     method: "POST",
-    url: `${credentials.origin}/api/v1/statuses`,
+    url: `${leg.credentials.origin}/api/v1/statuses`,
     headers: {
-      ...requestHeaders(credentials),
+      ...requestHeaders(leg.credentials),
       "content-type": "application/json",
       ...(isSpent ? {} : { "idempotency-key": idempotencyKey }),
     },
     body: JSON.stringify({
-      status: draft.text,
+      status: leg.draft.text,
       media_ids: media.length > 0 ? media.map((item) => item.id) : undefined,
       visibility,
       spoiler_text: spoilerText,
       sensitive,
       language,
     }),
-  };
+  });
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
+  const isRefusal = answer.status >= 400 && answer.status < 500;
+  const isTaken = isRefusal && MEDIA_TAKEN.test(errorText(answer));
+  return isTaken ? lookForTakenMedia(leg, answer) : readPost(answer, leg);
 }
 
 function readPost(answer: HttpResponse, leg: Leg): Outcome {
