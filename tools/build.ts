@@ -10,7 +10,7 @@ import type { BuildFacts } from "./build-facts.ts";
 /** The app, and what it starts beside itself: the thread that hashes passwords and the process that reads files. */
 const ENTRIES = {
   main: "src/main.ts",
-  "password-worker": "src/shared/tenants/staff/password-worker.ts",
+  "password-worker": "src/shared/people/staff/password-worker.ts",
   "reading-child": "src/shared/media/reading-child.ts",
 };
 

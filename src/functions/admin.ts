@@ -9,8 +9,8 @@ import {
   ListUsersQuery,
   user,
   userExample,
-} from "../shared/tenants/staff/schema.ts";
-import { ResetLinkBody, resetLink, resetLinkExample } from "../shared/tenants/links/schema.ts";
+} from "../shared/people/staff/schema.ts";
+import { ResetLinkBody, resetLink, resetLinkExample } from "../shared/people/links/schema.ts";
 import {
   findUserByEmail,
   listUsersOfPlatform,

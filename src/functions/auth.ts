@@ -41,8 +41,8 @@ import {
   UpdateUserBody,
   user,
   userExample,
-} from "../shared/tenants/staff/schema.ts";
-import { knownDevice } from "../shared/tenants/links/schema.ts";
+} from "../shared/people/staff/schema.ts";
+import { knownDevice } from "../shared/people/links/schema.ts";
 import { withLocale } from "./with-locale.ts";
 
 export const authRoutes = [

@@ -11,8 +11,8 @@ import {
   inviteExample,
   ListInvitationsQuery,
   madeInvitation,
-} from "../shared/tenants/invitations/schema.ts";
-import { signInExample, signedIn } from "../shared/tenants/staff/schema.ts";
+} from "../shared/people/invitations/schema.ts";
+import { signInExample, signedIn } from "../shared/people/staff/schema.ts";
 import {
   acceptInvitation,
   invite,

@@ -12,8 +12,8 @@ import {
   offFields,
   tokenExample,
   VerifyBody,
-} from "../shared/tenants/links/schema.ts";
-import { ChangeEmailBody, signInExample } from "../shared/tenants/staff/schema.ts";
+} from "../shared/people/links/schema.ts";
+import { ChangeEmailBody, signInExample } from "../shared/people/staff/schema.ts";
 import {
   askForEmailChange,
   askForReset,

@@ -19,11 +19,7 @@ import {
   me,
   meExample,
 } from "../shared/tenants/tenants.ts";
-import {
-  notices,
-  noticesExample,
-  UpdateNoticesBody,
-} from "../shared/tenants/platforms/notices-schema.ts";
+import { notices, noticesExample, UpdateNoticesBody } from "../shared/people/notices/schema.ts";
 import {
   application,
   applicationCreated,

@@ -3,7 +3,7 @@ import { hashSync } from "bcryptjs";
 import { Tinypool } from "tinypool";
 import { describe, expect, inject, test, vi } from "vitest";
 import { knownUser } from "../../src/shared/limits/limits.ts";
-import { hashingThreads } from "../../src/shared/tenants/staff/hashing-threads.ts";
+import { hashingThreads } from "../../src/shared/people/staff/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mailboxOf } from "../../src/shared/tenants/staff/starting-credit.ts";
+import { mailboxOf } from "../../src/shared/people/staff/starting-credit.ts";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";

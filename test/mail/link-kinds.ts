@@ -1,4 +1,4 @@
-import type { LinkKind, LinkPage } from "../../src/shared/tenants/links/schema.ts";
+import type { LinkKind, LinkPage } from "../../src/shared/people/links/schema.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
 import type { MailedRelay } from "../setup/mail.ts";
 import type { Answer, Relay } from "../setup/relay.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { LINK_KINDS, LINK_PAGES } from "../../src/shared/tenants/links/schema.ts";
+import { LINK_KINDS, LINK_PAGES } from "../../src/shared/people/links/schema.ts";
 import type { FatedCall } from "../model/machine.ts";
 import { outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { IS_LONG } from "../setup/long-check.ts";

@@ -1,4 +1,4 @@
-import { codeOf, stepAt } from "../../src/shared/tenants/staff/second-factor.ts";
+import { codeOf, stepAt } from "../../src/shared/people/staff/second-factor.ts";
 import { dataOf } from "./factories.ts";
 import type { Relay } from "./relay.ts";
 

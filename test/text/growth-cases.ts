@@ -1,10 +1,6 @@
-import { isMadeOfWords, wordsOf } from "../../src/shared/tenants/staff/own-words.ts";
-import { parseRecoveryCode } from "../../src/shared/tenants/staff/second-factor.ts";
-import {
-  ChangePasswordBody,
-  LogInBody,
-  SignUpBody,
-} from "../../src/shared/tenants/staff/schema.ts";
+import { isMadeOfWords, wordsOf } from "../../src/shared/people/staff/own-words.ts";
+import { parseRecoveryCode } from "../../src/shared/people/staff/second-factor.ts";
+import { ChangePasswordBody, LogInBody, SignUpBody } from "../../src/shared/people/staff/schema.ts";
 import { readCredential } from "../../src/shared/callers/credential.ts";
 import { readBrowserId } from "../../src/shared/connections/hosted-page/browser.ts";
 import { html, initialOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
@@ -205,7 +201,7 @@ const TEXTS: readonly GrowthCase[] = [
   {
     name: "the words of a name",
     look: (text) => isMadeOfWords(text.slice(0, PASSWORD_CHARACTERS), wordsOf([text])),
-    covers: ["tenants/staff/own-words.ts: .normalize"],
+    covers: ["people/staff/own-words.ts: .normalize"],
   },
   {
     name: "an address as it is written",

@@ -7,7 +7,7 @@ import { accessContractOf } from "./declared-answers.ts";
 import { REQUEST_HEADERS, type RequestHeader } from "../../src/shared/http/headers.ts";
 import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
-import { LINK_PAGES } from "../../src/shared/tenants/links/schema.ts";
+import { LINK_PAGES } from "../../src/shared/people/links/schema.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {

@@ -4,7 +4,7 @@ import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";
 import type { PlatformAccess } from "./platform.ts";
 import type { Profile } from "./profiles/profile.ts";
-import type { User } from "./staff/user.ts";
+import type { User } from "../people/staff/user.ts";
 
 export interface AccessRows {
   /**

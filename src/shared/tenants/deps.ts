@@ -15,7 +15,7 @@ import type { SingleFlight } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
 import type { Readiness } from "./platforms/readiness.ts";
 import type { Grants } from "./profiles/grant.ts";
-import type { Passwords } from "./staff/password.ts";
+import type { Passwords } from "../people/staff/password.ts";
 import type { TenantStores } from "./stores.ts";
 
 export interface TenantsDeps {

@@ -7,7 +7,7 @@ import { summarizePlatform } from "./platforms/platform-account.ts";
 import type { UpdatePlatform } from "./platform-schema.ts";
 import type { Profile } from "./profiles/profile.ts";
 import { viewProfile } from "./profiles/read-profiles.ts";
-import { closingNotice, writeWithOwnersNotice } from "./staff/security-notices.ts";
+import { closingNotice, writeWithOwnersNotice } from "../people/staff/security-notices.ts";
 
 const PAGE_KEYS = 80;
 const PAGE_USERS = 100;

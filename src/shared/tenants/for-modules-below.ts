@@ -1,7 +1,7 @@
 import type { Maker } from "../callers/caller.ts";
 import { isMakerActive } from "./keys/profile-grants.ts";
 import { linkGuard } from "./link-guard.ts";
-import { listOwners } from "./staff/owners.ts";
+import { listOwners } from "../people/staff/owners.ts";
 import type { TenantStores } from "./stores.ts";
 
 /** Makes what modules below ask of a platform and of what it has. */

@@ -5,8 +5,8 @@ import { keyRowKey, toKey } from "./keys/key-row.ts";
 import { keyStatus } from "./keys/key.ts";
 import { PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import { profileKey, profileRow } from "./profiles/profile-store.ts";
-import { toUser, userKey } from "./staff/user-store.ts";
-import { isSessionLive } from "./staff/user.ts";
+import { toUser, userKey } from "../people/staff/user-store.ts";
+import { isSessionLive } from "../people/staff/user.ts";
 
 /** The profile that an account is linked to. */
 interface LinkedProfile {

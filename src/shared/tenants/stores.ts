@@ -1,14 +1,14 @@
 import type { Commit } from "../partition/partition.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
-import { InvitationStore } from "./invitations/invitation-store.ts";
+import { InvitationStore } from "../people/invitations/invitation-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
-import { LinkStore } from "./links/link-store.ts";
+import { LinkStore } from "../people/links/link-store.ts";
 import { ClosingStore } from "./platforms/closing-store.ts";
 import { PlatformStore } from "./platforms/platform-store.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
-import { EmailStore } from "./staff/email-store.ts";
-import { UserStore } from "./staff/user-store.ts";
+import { EmailStore } from "../people/staff/email-store.ts";
+import { UserStore } from "../people/staff/user-store.ts";
 
 export type TenantStores = ReturnType<typeof createTenantStores>;
 

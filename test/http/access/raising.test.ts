@@ -7,12 +7,12 @@ import { ConnectSessionStore } from "../../../src/shared/connections/connect-ses
 import { ConnectionStore } from "../../../src/shared/connections/connection-store.ts";
 import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import { ApplicationStore } from "../../../src/shared/tenants/applications/application-store.ts";
-import { InvitationStore } from "../../../src/shared/tenants/invitations/invitation-store.ts";
+import { InvitationStore } from "../../../src/shared/people/invitations/invitation-store.ts";
 import { KeyStore } from "../../../src/shared/tenants/keys/key-store.ts";
 import { ClosingStore } from "../../../src/shared/tenants/platforms/closing-store.ts";
 import { PlatformStore } from "../../../src/shared/tenants/platforms/platform-store.ts";
 import { ProfileStore } from "../../../src/shared/tenants/profiles/profile-store.ts";
-import { UserStore } from "../../../src/shared/tenants/staff/user-store.ts";
+import { UserStore } from "../../../src/shared/people/staff/user-store.ts";
 import { LedgerStore } from "../../../src/shared/ledger/ledger-store.ts";
 import { HEAD_KEY, Partitions } from "../../../src/shared/partition/partition.ts";
 import { EventStore } from "../../../src/shared/events/events.ts";

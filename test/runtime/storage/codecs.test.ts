@@ -28,8 +28,8 @@ import { mailRow } from "../../../src/shared/mail/mail-store.ts";
 import {
   invitationRow,
   invitedEmailRow,
-} from "../../../src/shared/tenants/invitations/invitation-store.ts";
-import { linkRow, userLinksRow } from "../../../src/shared/tenants/links/link-store.ts";
+} from "../../../src/shared/people/invitations/invitation-store.ts";
+import { linkRow, userLinksRow } from "../../../src/shared/people/links/link-store.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../../src/shared/events/event.ts";
@@ -53,8 +53,8 @@ import {
 } from "../../../src/shared/runtime/storage/codec.ts";
 import { DamagedRow, onDamagedRow } from "../../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../../src/shared/runtime/storage/row.ts";
-import { emailRow, startingCreditRow } from "../../../src/shared/tenants/staff/email-store.ts";
-import { userRow } from "../../../src/shared/tenants/staff/user-store.ts";
+import { emailRow, startingCreditRow } from "../../../src/shared/people/staff/email-store.ts";
+import { userRow } from "../../../src/shared/people/staff/user-store.ts";
 import { erasureRow } from "../../../src/shared/erasure/erasure-store.ts";
 import { applicationRow } from "../../../src/shared/tenants/applications/application-store.ts";
 import { keyPointerRow, keyRow, keyUsageRow } from "../../../src/shared/tenants/keys/key-row.ts";

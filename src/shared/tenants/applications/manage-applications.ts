@@ -4,8 +4,8 @@ import { issueKey } from "../keys/create-key.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Application, ApplicationCreated } from "./application.ts";
 import type { CreateApplication, UpdateApplication, ListApplications } from "./schema.ts";
-import { requireConfirmed, requireOwner } from "../staff/session-rules.ts";
-import { admitOwnersNotice } from "../staff/security-notices.ts";
+import { requireConfirmed, requireOwner } from "../session-rules.ts";
+import { admitOwnersNotice } from "../../people/staff/security-notices.ts";
 import { limitReached, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 

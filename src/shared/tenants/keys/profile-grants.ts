@@ -4,7 +4,7 @@ import { notFound } from "../../runtime/errors.ts";
 import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { ProfileGrant } from "../profiles/grant.ts";
-import { isSessionLive } from "../staff/user.ts";
+import { isSessionLive } from "../../people/staff/user.ts";
 import { keyStatus } from "./key.ts";
 import type { MintGrant } from "./schema.ts";
 

@@ -4,9 +4,9 @@ import type { TenantsDeps } from "../deps.ts";
 import type { ListPlatforms } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import { actorOf } from "../../callers/caller.ts";
-import { openPlatform } from "../staff/open-platform.ts";
-import type { CreatePlatform } from "../staff/schema.ts";
-import { viewUser, type UserView } from "../staff/user.ts";
+import { openPlatform } from "../../people/staff/open-platform.ts";
+import type { CreatePlatform } from "../../people/staff/schema.ts";
+import { viewUser, type UserView } from "../../people/staff/user.ts";
 
 /** Lists all platforms, newest first. @throws AppError `invalid_cursor` */
 export async function listPlatforms(

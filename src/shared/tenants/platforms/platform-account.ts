@@ -6,7 +6,7 @@ import type { Application, ApplicationStatus } from "../applications/application
 import { summed } from "../../partition/partition.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { viewUser, type UserView } from "../staff/user.ts";
+import { viewUser, type UserView } from "../../people/staff/user.ts";
 import { erasedAt, type Platform, type PlatformStatus } from "../platform.ts";
 
 /** What the account of a platform shows of an application. */

@@ -13,8 +13,8 @@ import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { OperatedStatus, Platform, PlatformAccess } from "../platform.ts";
-import type { User } from "../staff/user.ts";
-import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
+import type { User } from "../../people/staff/user.ts";
+import { newUserRow, userKey, userRow } from "../../people/staff/user-store.ts";
 import {
   parseDisabled,
   PLATFORM_ROW_KEY,

@@ -1,0 +1,17 @@
+import type { RequestScope } from "../../callers/scope.ts";
+import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { StoredUser } from "./links.ts";
+
+/** Records what a user did with a link, without a session. */
+export function recordUser(
+  services: Pick<TenantsDeps, "clock" | "audit">,
+  scope: RequestScope,
+  { id: userId, platformId, sessionVersion, role }: StoredUser,
+  action: string,
+): void {
+  const expiresAt = services.clock.now().toISOString();
+  const session = { sessionId: null, sessionVersion, expiresAt, confirmedUntil: null };
+  const caller = { kind: "session", userId, platformId, role, ...session } as const;
+  const target = { type: "user", id: userId };
+  services.audit.record({ ...scope, caller, platformId }, { action, target });
+}

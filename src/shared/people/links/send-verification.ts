@@ -1,0 +1,41 @@
+import { sessionExpired } from "../../callers/credential.ts";
+import type { SessionScope } from "../../callers/scope.ts";
+import { isMailOn } from "../../mail/mail.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { TenantsDeps } from "../../tenants/deps.ts";
+import { mailDisabled, makeLink, type StoredUser, type LinkDeps } from "./links.ts";
+
+const verificationOf = async (services: LinkDeps, user: StoredUser) => {
+  const { email: to, locale } = user;
+  const { url: link } = await makeLink(services, "verify", user);
+  return { kind: "verify", to, locale, link } as const;
+};
+
+/**
+ * Calls `write`, which stores a new user, with the row of the mail that asks to verify the e-mail. There is no mail for
+ * a user who is verified, or whose address has got too many.
+ */
+export async function withVerification<T>(
+  services: TenantsDeps,
+  user: StoredUser,
+  write: (rows: readonly Row[]) => Promise<T>,
+): Promise<T> {
+  const { mail } = services;
+  if (user.emailVerified || !(await mail.admitMail(user.email, "verify"))) return await write([]);
+  return await mail.writeWithMails(user.platformId, [await verificationOf(services, user)], write);
+}
+
+/** Mails the link again and ends the previous one. @throws AppError `mail_disabled`, `invalid_state` */
+export async function resendVerification(
+  services: TenantsDeps,
+  { caller }: SessionScope,
+): Promise<void> {
+  const { mail, stores } = services;
+  if (!isMailOn(services.config)) throw mailDisabled();
+  const user = await stores.users.find(caller.platformId, caller.userId);
+  if (user === undefined) throw sessionExpired();
+  if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
+  if (!(await mail.admitMail(user.email, "verify"))) return;
+  await mail.postMail(user.platformId, await verificationOf(services, user));
+}

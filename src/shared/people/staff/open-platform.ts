@@ -1,0 +1,68 @@
+import { knownUser, strangerFrom } from "../../limits/limits.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { Locale } from "../../runtime/locale.ts";
+import { withVerification } from "../links/send-verification.ts";
+import type { Platform } from "../../tenants/platform.ts";
+import { hashAndClaim } from "./manage-users.ts";
+import { withNetwork } from "./store-log-in.ts";
+import { newUser, type User } from "./user.ts";
+
+/** The name of a platform, and how its first user signs in. */
+interface NewPlatform {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  /** The field of the request that has the password. */
+  readonly path: string;
+  readonly locale: Locale;
+  /** Whether the operators vouch for the e-mail. */
+  readonly emailVerified: boolean;
+  /** The address from which the user signs up. Absent when an operator creates the platform. */
+  readonly ip?: string;
+}
+
+/**
+ * Creates a platform with its first user. First the e-mail is claimed, then both are stored in one transaction. A crash
+ * leaves nothing, or a claim that can be taken over after ten minutes.
+ * @throws AppError `conflict` when somebody already signs in with the e-mail; `validation_failed` for a weak password;
+ * `service_unavailable`
+ */
+export async function openPlatform(
+  services: TenantsDeps,
+  { name, email, password, path, locale, emailVerified, ip }: NewPlatform,
+): Promise<{ readonly platform: Platform; readonly user: User }> {
+  const now = services.clock.now();
+  const createdAt = now.toISOString();
+  const platform: Platform = {
+    id: newId("platform", now),
+    name,
+    status: "active",
+    createdAt,
+    updatedAt: createdAt,
+  };
+  const [id, platformId] = [newId("user", now), platform.id];
+  const passwordHash = await hashAndClaim(
+    services,
+    ip === undefined ? knownUser(platformId, id) : strangerFrom(ip),
+    { path, password, email, platformName: name },
+    { platformId, userId: id },
+  );
+  const made = newUser({
+    id,
+    platformId,
+    email,
+    role: "owner",
+    emailVerified,
+    locale,
+    passwordHash,
+    createdAt,
+  });
+  const signIns =
+    ip === undefined ? made.signIns : withNetwork(made.signIns, { userId: id, ip, now });
+  const user: User = { ...made, signIns };
+  await withVerification(services, user, (rows) =>
+    services.stores.platforms.createWithOwner(platform, user, rows),
+  );
+  return { platform, user };
+}

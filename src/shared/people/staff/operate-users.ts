@@ -1,0 +1,60 @@
+import type { OperatorScope } from "../../callers/scope.ts";
+import { notFound } from "../../runtime/errors.ts";
+import { isId } from "../../runtime/ids.ts";
+import type { Page } from "../../runtime/page.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { TenantsDeps } from "../../tenants/deps.ts";
+import { pageOfUsers } from "./manage-users.ts";
+import type { FindUser, ListUsers } from "./schema.ts";
+import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
+import { removalNotice, writeWithOwnersNotice } from "./security-notices.ts";
+
+/** Finds the user who signs in with an e-mail. The list is empty when nobody does. */
+export async function findUserByEmail(
+  { stores }: TenantsDeps,
+  _scope: OperatorScope,
+  { email }: FindUser,
+): Promise<Page<FoundUser>> {
+  const claim = await stores.emails.find(email);
+  const user = claim && (await stores.users.find(claim.platformId, claim.userId));
+  // Changing the e-mail may leave the claim of a user who now signs in with another one.
+  const isFound = user !== undefined && isEmailOf(user, email);
+  const items = isFound ? [{ ...viewUser(user), platformId: user.platformId }] : [];
+  return { items, nextCursor: null, limit: 1 };
+}
+
+/** Lists the staff of a platform, newest first. @throws AppError `not_found`, `invalid_cursor` */
+export async function listUsersOfPlatform(
+  services: TenantsDeps,
+  _scope: OperatorScope,
+  { platformId, ...query }: ListUsers & { readonly platformId: string },
+): Promise<Page<UserView>> {
+  if ((await services.stores.platforms.find(platformId)) === undefined) throw notFound();
+  return await pageOfUsers(services, platformId, query);
+}
+
+/**
+ * Removes a user of any platform, which frees the e-mail. A platform without an owner is suspended.
+ * @throws AppError `not_found`
+ */
+export async function removeUser(
+  services: TenantsDeps,
+  scope: OperatorScope,
+  { platformId, userId }: { readonly platformId: string; readonly userId: string },
+): Promise<void> {
+  const { users, emails } = services.stores;
+  if (!isId("platform", platformId)) throw notFound();
+  const user = await users.find(platformId, userId);
+  if (user === undefined) throw notFound();
+  const at = services.clock.now().toISOString();
+  const remove = (more: readonly Row[]) => users.deleteOrSuspend(platformId, userId, { at, more });
+  const outcome =
+    user.role === "owner"
+      ? await writeWithOwnersNotice(services.mail, platformId, removalNotice(user), remove)
+      : await remove([]);
+  if (outcome === "absent") throw notFound();
+  const target = { type: "user", id: userId };
+  services.audit.record(scope, { action: "user.deleted", target, platformId });
+  // If this fails, the e-mail can still be taken over, because its user doesn't exist.
+  await emails.release(user.email, userId);
+}

@@ -1,0 +1,69 @@
+import type { RequestScope } from "../../callers/scope.ts";
+import { invalidCredentials, readCredential } from "../../callers/credential.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { Sessions } from "../../callers/tokens.ts";
+import type { TenantsDeps } from "../../tenants/deps.ts";
+import { requirePassword } from "./prove-identity.ts";
+import { startWithCredit } from "./starting-credit.ts";
+import { isSessionLive, type User } from "./user.ts";
+import { followLink, invalidLink } from "../links/links.ts";
+import { finishEmailChange } from "./change-email.ts";
+import { recordUser } from "../links/record-user.ts";
+import type { OneTimeLinkForm } from "../links/used-link.ts";
+import type { Verify } from "../links/schema.ts";
+
+async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): Promise<boolean> {
+  if (!headers.has("authorization")) return false;
+  try {
+    const session = await sessions.verify(readCredential(headers).text);
+    const isOwn = session.userId === user.id && session.platformId === user.platformId;
+    return isOwn && isSessionLive(user, session);
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+/** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
+async function checkLinkPassword(
+  services: Pick<TenantsDeps, "limits" | "secrets">,
+  { ip }: RequestScope,
+  user: User,
+  password: string,
+): Promise<void> {
+  const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
+  await requirePassword(services.secrets.passwords, attempt, { user, password });
+  await attempt.succeeded();
+}
+
+/**
+ * Verifies an e-mail with the link that was sent to it. The link proves the mailbox. The session or the password proves
+ * that its reader is the person who signed up.
+ * @throws AppError `invalid_link`, `invalid_credentials`, `rate_limited`
+ */
+export async function verifyEmail(
+  services: TenantsDeps,
+  scope: RequestScope,
+  {
+    token,
+    password,
+    headers,
+    form,
+  }: Verify & { readonly headers: Headers; readonly form?: OneTimeLinkForm },
+): Promise<void> {
+  const { user, link } = await followLink(services, ["verify", "email"], token);
+  if (!(await hasSessionOf(services.secrets.sessions, user, headers))) {
+    if (password === undefined) throw invalidCredentials();
+    await checkLinkPassword(services, scope, user, password);
+  }
+  const { kind, newEmail } = link;
+  if (kind === "email") return await finishEmailChange(services, scope, user, { newEmail, form });
+  // Again, because a process may have ended before the credit. It is made only once.
+  if (user.emailVerified) return await startWithCredit(services, user, scope.requestId);
+  const verified = await services.stores.users.update(user, (present) =>
+    present.email === user.email ? { emailVerified: true } : undefined,
+  );
+  if (verified === undefined) throw invalidLink();
+  recordUser(services, scope, user, "user.email_verified");
+  await startWithCredit(services, user, scope.requestId);
+}
