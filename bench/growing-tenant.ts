@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TableClient } from "@azure/data-tables";
-import type { Me } from "../src/shared/tenants/platforms/platform-account.ts";
+import type { Me } from "../src/shared/people/me.ts";
 import type { Services } from "../src/shared/compose.ts";
 import type { Entity } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";

@@ -16,13 +16,15 @@ import {
   listUsersOfPlatform,
   removeUser,
   makeResetLink,
+  createPlatform,
+} from "../shared/people/people.ts";
+import {
   ListPlatformsQuery,
   platformAccount,
   platformAccountExample,
   platformSummary,
   platformSummaryExample,
   UpdatePlatformBody,
-  createPlatform,
   listPlatforms,
   readAccount,
 } from "../shared/tenants/tenants.ts";
@@ -64,7 +66,7 @@ export const adminRoutes = [
       },
       answer: createdPlatformExample(),
     }),
-    run: ({ services, scope, body }) => createPlatform(services.tenants, scope, body),
+    run: ({ services, scope, body }) => createPlatform(services.people, scope, body),
   }),
   route("GET", "v1/admin/platforms/{platformId}", {
     operationId: "getPlatform",
@@ -107,7 +109,7 @@ export const adminRoutes = [
     examples: () => ({ answer: foundUserExample() }),
     run: ({ services, scope, query }) =>
       services.audit.readBy(scope, { action: "user.read" }, () =>
-        findUserByEmail(services.tenants, scope, query),
+        findUserByEmail(services.people, scope, query),
       ),
   }),
   route("GET", "v1/admin/platforms/{platformId}/users", {
@@ -122,7 +124,7 @@ export const adminRoutes = [
     examples: () => ({ answer: userExample() }),
     run: ({ services, scope, params: { platformId }, query }) =>
       services.audit.readBy(scope, { action: "user.listed", platformId }, () =>
-        listUsersOfPlatform(services.tenants, scope, { platformId, ...query }),
+        listUsersOfPlatform(services.people, scope, { platformId, ...query }),
       ),
   }),
   route("DELETE", "v1/admin/platforms/{platformId}/users/{userId}", {
@@ -133,7 +135,7 @@ export const adminRoutes = [
     access: operator("Admin"),
     status: 204,
     errors: ["not_found"],
-    run: ({ services, scope, params }) => removeUser(services.tenants, scope, params),
+    run: ({ services, scope, params }) => removeUser(services.people, scope, params),
   }),
   route("POST", "v1/admin/platforms/{platformId}/users/{userId}/reset-link", {
     operationId: "makeResetLink",
@@ -147,7 +149,7 @@ export const adminRoutes = [
     errors: ["not_found"],
     examples: () => ({ body: { removeTotp: true }, answer: resetLinkExample() }),
     run: ({ services, scope, params, body }) =>
-      makeResetLink(services.tenants, scope, { ...params, ...body }),
+      makeResetLink(services.people, scope, { ...params, ...body }),
   }),
   route("GET", "v1/admin/audit", {
     operationId: "listAllAudit",

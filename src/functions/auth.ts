@@ -14,7 +14,7 @@ import {
   logIn,
   logOut,
   signUp,
-} from "../shared/tenants/tenants.ts";
+} from "../shared/people/people.ts";
 import {
   ChangePasswordBody,
   changePasswordExample,
@@ -58,7 +58,7 @@ export const authRoutes = [
     errors: ["signup_disabled", "conflict"],
     examples: () => ({ body: signUpExample(), answer: signInExample() }),
     run: ({ services, scope, body, headers }) =>
-      signUp(services.tenants, scope, withLocale(body, headers)),
+      signUp(services.people, scope, withLocale(body, headers)),
   }),
   route("POST", "v1/auth/login", {
     operationId: "logIn",
@@ -71,7 +71,7 @@ export const authRoutes = [
     errors: ["invalid_credentials", "totp_required", "platform_suspended", "platform_closed"],
     examples: () => ({ body: logInExample(), answer: signInExample() }),
     run: ({ services, scope, body, headers }) =>
-      logIn(services.tenants, scope, { ...body, cookie: headers.get("cookie") }),
+      logIn(services.people, scope, { ...body, cookie: headers.get("cookie") }),
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
@@ -82,7 +82,7 @@ export const authRoutes = [
     body: LogOutBody,
     status: 204,
     examples: () => ({ body: { everywhere: false } }),
-    run: ({ services, scope, body }) => logOut(services.tenants, scope, body),
+    run: ({ services, scope, body }) => logOut(services.people, scope, body),
   }),
   route("POST", "v1/auth/confirm", {
     operationId: "confirmSession",
@@ -98,7 +98,7 @@ export const authRoutes = [
       answer: confirmedSessionExample(),
     }),
     run: ({ services, scope, body, headers }) =>
-      confirmSession(services.tenants, scope, { ...body, cookie: headers.get("cookie") }),
+      confirmSession(services.people, scope, { ...body, cookie: headers.get("cookie") }),
   }),
   route("POST", "v1/auth/password", {
     operationId: "changePassword",
@@ -113,7 +113,7 @@ export const authRoutes = [
       body: changePasswordExample(),
       answer: { deviceToken: signInExample().deviceToken },
     }),
-    run: ({ services, scope, body }) => changePassword(services.tenants, scope, body),
+    run: ({ services, scope, body }) => changePassword(services.people, scope, body),
   }),
   route("POST", "v1/auth/totp", {
     operationId: "startTotp",
@@ -125,7 +125,7 @@ export const authRoutes = [
     response: totpSecret,
     errors: ["invalid_state"],
     examples: () => ({ answer: totpSecretExample() }),
-    run: ({ services, scope }) => startTotp(services.tenants, scope),
+    run: ({ services, scope }) => startTotp(services.people, scope),
   }),
   route("POST", "v1/auth/totp/confirm", {
     operationId: "confirmTotp",
@@ -137,7 +137,7 @@ export const authRoutes = [
     response: recoveryCodes,
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: { code: "492039" }, answer: recoveryCodesExample() }),
-    run: ({ services, scope, body }) => confirmTotp(services.tenants, scope, body),
+    run: ({ services, scope, body }) => confirmTotp(services.people, scope, body),
   }),
   route("DELETE", "v1/auth/totp", {
     operationId: "removeTotp",
@@ -148,7 +148,7 @@ export const authRoutes = [
     status: 204,
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: removeTotpExample() }),
-    run: ({ services, scope, body }) => removeTotp(services.tenants, scope, body),
+    run: ({ services, scope, body }) => removeTotp(services.people, scope, body),
   }),
   route("POST", "v1/auth/totp/remove", {
     operationId: "removeTotpByPost",
@@ -160,7 +160,7 @@ export const authRoutes = [
     status: 204,
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: removeTotpExample() }),
-    run: ({ services, scope, body }) => removeTotp(services.tenants, scope, body),
+    run: ({ services, scope, body }) => removeTotp(services.people, scope, body),
   }),
 ];
 
@@ -174,7 +174,7 @@ export const userRoutes = [
     list: true,
     response: user,
     examples: () => ({ answer: userExample() }),
-    run: ({ services, scope, query }) => listUsers(services.tenants, scope, query),
+    run: ({ services, scope, query }) => listUsers(services.people, scope, query),
   }),
   route("POST", "v1/users", {
     operationId: "createUser",
@@ -196,7 +196,7 @@ export const userRoutes = [
       },
     }),
     run: ({ services, scope, body, headers }) =>
-      createUser(services.tenants, scope, withLocale(body, headers)),
+      createUser(services.people, scope, withLocale(body, headers)),
   }),
   route("PATCH", "v1/users/{userId}", {
     operationId: "updateUser",
@@ -209,7 +209,7 @@ export const userRoutes = [
     errors: ["owner_required", "confirmation_required", "not_found", "invalid_state"],
     examples: () => ({ body: { role: "owner" as const }, answer: userExample() }),
     run: ({ services, scope, params, body }) =>
-      updateUser(services.tenants, scope, { ...params, ...body }),
+      updateUser(services.people, scope, { ...params, ...body }),
   }),
   route("DELETE", "v1/users/{userId}", {
     operationId: "deleteUser",
@@ -219,6 +219,6 @@ export const userRoutes = [
     access: confirmed(sessionOnly),
     status: 204,
     errors: ["owner_required", "not_found", "invalid_state"],
-    run: ({ services, scope, params }) => deleteUser(services.tenants, scope, params.userId),
+    run: ({ services, scope, params }) => deleteUser(services.people, scope, params.userId),
   }),
 ];

@@ -18,7 +18,7 @@ import {
   invite,
   listInvitations,
   withdrawInvitation,
-} from "../shared/tenants/tenants.ts";
+} from "../shared/people/people.ts";
 import { withLocale } from "./with-locale.ts";
 
 export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept", {
@@ -32,7 +32,7 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
   response: signedIn,
   errors: ["invalid_link", "conflict", "platform_suspended", "platform_closed"],
   examples: () => ({ body: acceptInvitationExample(), answer: signInExample() }),
-  run: ({ services, scope, body }) => acceptInvitation(services.tenants, scope, body),
+  run: ({ services, scope, body }) => acceptInvitation(services.people, scope, body),
 });
 
 export const invitationRoutes = [
@@ -46,7 +46,7 @@ export const invitationRoutes = [
     list: true,
     response: invitation,
     examples: () => ({ answer: invitationExample() }),
-    run: ({ services, scope, query }) => listInvitations(services.tenants, scope, query),
+    run: ({ services, scope, query }) => listInvitations(services.people, scope, query),
   }),
   route("POST", "v1/invitations", {
     operationId: "createInvitation",
@@ -62,7 +62,7 @@ export const invitationRoutes = [
     examples: () => ({ body: inviteExample(), answer: invitationExample() }),
     run: async ({ services, scope, body, headers }) => {
       const { isNew, invitation: made } = await invite(
-        services.tenants,
+        services.people,
         scope,
         withLocale(body, headers),
       );
@@ -77,6 +77,6 @@ export const invitationRoutes = [
     status: 204,
     errors: ["not_found", "invalid_state"],
     run: ({ services, scope, params }) =>
-      withdrawInvitation(services.tenants, scope, params.invitationId),
+      withdrawInvitation(services.people, scope, params.invitationId),
   }),
 ];

@@ -10,7 +10,7 @@ import {
   showNoticesPage,
   switchOffByPage,
   useLink,
-} from "../shared/tenants/tenants.ts";
+} from "../shared/people/people.ts";
 
 interface PageCall {
   readonly services: Services;
@@ -34,16 +34,16 @@ const visitOf = ({ scope, headers, params }: LinkCall, fields: LinkFormFields) =
 /** The pages behind one-time links. They have a part of the bundle of their own, because only browsers need them. */
 export const linkPage = {
   show: async (call: LinkCall, fields: LinkFormFields) =>
-    new Reply(await showLink(call.services.tenants, visitOf(call, fields))),
+    new Reply(await showLink(call.services.people, visitOf(call, fields))),
   use: async (call: LinkCall, fields: LinkFormFields) =>
-    new Reply(await useLink(call.services.tenants, visitOf(call, fields))),
+    new Reply(await useLink(call.services.people, visitOf(call, fields))),
   showNotices: async ({ services, scope, headers }: PageCall, { token = "" }: LinkFormFields) =>
-    new Reply(await showNoticesPage(services.tenants, { scope, headers, token })),
+    new Reply(await showNoticesPage(services.people, { scope, headers, token })),
   switchNotices: async ({ services, scope, headers }: PageCall, { token = "" }: LinkFormFields) =>
-    new Reply(await switchOffByPage(services.tenants, { scope, headers, token })),
+    new Reply(await switchOffByPage(services.people, { scope, headers, token })),
   refuse: (error: AppError, { services, headers }: RefusedCall) =>
     new Reply(
-      refuseLink(services.tenants.config, headers, {
+      refuseLink(services.people.config, headers, {
         code: error.code,
         status: ERROR_CATALOG[error.code].status,
         retryAfterSeconds: error.retryAfterSeconds,

@@ -20,7 +20,7 @@ import {
   confirmReset,
   resendVerification,
   verifyEmail,
-} from "../shared/tenants/tenants.ts";
+} from "../shared/people/people.ts";
 
 const loadPage = async () => (await import("./link-page.ts")).linkPage;
 
@@ -52,7 +52,7 @@ export const linkRoutes = [
     errors: ["invalid_link", "invalid_credentials", "conflict"],
     examples: () => ({ body: { token: tokenExample, password: "a password of some length" } }),
     run: ({ services, scope, body, headers }) =>
-      verifyEmail(services.tenants, scope, { ...body, headers }),
+      verifyEmail(services.people, scope, { ...body, headers }),
   }),
   route("POST", "v1/auth/verify/resend", {
     operationId: "resendVerification",
@@ -65,7 +65,7 @@ export const linkRoutes = [
     errors: ["invalid_state", "mail_disabled"],
     examples: () => ({ answer: {} }),
     run: async ({ services, scope }) => {
-      await resendVerification(services.tenants, scope);
+      await resendVerification(services.people, scope);
       return {};
     },
   }),
@@ -81,7 +81,7 @@ export const linkRoutes = [
     errors: ["mail_disabled"],
     examples: () => ({ body: { email: "owner@example.com" }, answer: {} }),
     run: async ({ services, scope, body, headers }) => {
-      await askForReset(services.tenants, scope, { ...body, cookie: headers.get("cookie") });
+      await askForReset(services.people, scope, { ...body, cookie: headers.get("cookie") });
       return {};
     },
   }),
@@ -99,7 +99,7 @@ export const linkRoutes = [
       answer: { deviceToken: signInExample().deviceToken },
     }),
     run: async ({ services, scope, body }) => {
-      const { deviceToken } = await confirmReset(services.tenants, scope, body);
+      const { deviceToken } = await confirmReset(services.people, scope, body);
       return { deviceToken };
     },
   }),
@@ -118,7 +118,7 @@ export const linkRoutes = [
       answer: {},
     }),
     run: async ({ services, scope, body }) => {
-      await askForEmailChange(services.tenants, scope, body);
+      await askForEmailChange(services.people, scope, body);
       return {};
     },
   }),

@@ -5,6 +5,7 @@ import { rateCard } from "../shared/ledger/ledger.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
+import { getMe, getNotices, updateNotices, me, meExample } from "../shared/people/people.ts";
 import {
   closedPlatform,
   closedPlatformExample,
@@ -13,11 +14,6 @@ import {
   updateApplication,
   getApplication,
   listApplications,
-  getMe,
-  getNotices,
-  updateNotices,
-  me,
-  meExample,
 } from "../shared/tenants/tenants.ts";
 import { notices, noticesExample, UpdateNoticesBody } from "../shared/people/notices/schema.ts";
 import {
@@ -38,7 +34,7 @@ export const accountRoutes = [
     access: keyOrSession,
     response: me,
     examples: () => ({ answer: meExample() }),
-    run: ({ services, scope }) => getMe(services.tenants, scope),
+    run: ({ services, scope }) => getMe(services.people, scope),
   }),
   route("GET", "v1/platform/notices", {
     operationId: "getNotices",
@@ -48,7 +44,7 @@ export const accountRoutes = [
     access: sessionOnly,
     response: notices,
     examples: () => ({ answer: noticesExample() }),
-    run: ({ services, scope }) => getNotices(services.tenants, scope),
+    run: ({ services, scope }) => getNotices(services.people, scope),
   }),
   route("PATCH", "v1/platform/notices", {
     operationId: "updateNotices",
@@ -59,7 +55,7 @@ export const accountRoutes = [
     body: UpdateNoticesBody,
     response: notices,
     examples: () => ({ body: { balanceLow: false }, answer: noticesExample() }),
-    run: ({ services, scope, body }) => updateNotices(services.tenants, scope, body),
+    run: ({ services, scope, body }) => updateNotices(services.people, scope, body),
   }),
   route("GET", "v1/rate-card", {
     operationId: "getRateCard",

@@ -52,12 +52,18 @@ import { HintQueue, type MessageQueue, type PoisonQueue } from "./runtime/storag
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import {
-  createGrants,
   createPasswords,
+  createPeopleQueries,
+  createPeopleStores,
+  peopleForErasure,
+} from "./people/people.ts";
+import {
+  createGrants,
+  createTenantQueries,
   createTenantStores,
   type Readiness,
-  tenantsForBelow,
   tenantsForErasure,
+  tenantsOfPeople,
 } from "./tenants/tenants.ts";
 import { createErasureStore } from "./erasure/erasure.ts";
 import { Wakes } from "./wake/wake.ts";
@@ -197,38 +203,40 @@ function mailOf(
   return createMail(deps, tables, { commit, stop: work.stop, limits: mailLimits });
 }
 
-/** Makes the secrets and keys that identify callers. */
-function tenantSecrets({ common: { config }, secrets, costlyWork, now }: Foundations) {
-  const { identity } = config;
-  const { keyPepper, previousKeyPepper, grantSecret, previousGrantSecret } = identity;
+function tenantSecrets({ common: { config }, now }: Foundations) {
+  const { keyPepper, previousKeyPepper, grantSecret, previousGrantSecret } = config.identity;
   const peppers = { current: keyPepper, previous: previousKeyPepper };
   return {
     keyPeppers: rotatingKeys(peppers, "API key hashes"),
+    grants: createGrants({ current: grantSecret, previous: previousGrantSecret }, now),
+  };
+}
+
+function peopleSecrets({ common: { config }, secrets, costlyWork, now }: Foundations) {
+  const { identity } = config;
+  return {
     passwords: createPasswords(identity, costlyWork),
     sessions: createSessions(secrets, now),
     devices: createDeviceTokens(identity.sessionSecret, now),
-    grants: createGrants({ current: grantSecret, previous: previousGrantSecret }, now),
   };
 }
 
 interface BelowTenants extends Pick<Services, "connections" | "ledger" | "publishing"> {
   readonly mail: Mail;
   readonly stores: Services["tenants"]["stores"];
+  readonly sessions: Services["people"]["secrets"]["sessions"];
 }
 
 function tenantsOf(
   base: Foundations,
-  { ledger, connections, publishing, mail, stores }: BelowTenants,
+  { ledger, connections, publishing, mail, stores, sessions }: BelowTenants,
 ): Services["tenants"] {
   const { common, tables } = base;
   const { config, clock, log } = common;
   return {
     ...common,
     mail,
-    ledger: {
-      readWallet: bound(ledger, readWallet),
-      creditWallet: bound(ledger, creditWallet),
-    },
+    readWallet: bound(ledger, readWallet),
     connectionsOf: bound(connections, connectionsOf),
     limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
     stores,
@@ -236,6 +244,11 @@ function tenantsOf(
     readiness: {
       checks: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
       pingQueue: () => pingQueue(publishing),
+      async useSecrets() {
+        const claims = { userId: "readiness", platformId: "readiness", version: 0 };
+        const { token } = await sessions.issue(claims);
+        await sessions.verify(token);
+      },
     },
   };
 }
@@ -256,10 +269,13 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const partitions = partitionsOf(base, alerts);
   const commit: Commit = (platformId, operation) => partitions.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
+  const peopleStores = createPeopleStores(tables, commit);
   const posts = createPublishingStores(tables, base.publishingMessages, partitions);
   const { openReservations, appendTimeline, readQuotaUse } = postsForBelow(posts);
-  const below = tenantsForBelow(stores, now);
-  const { findPlatform, listApplicationIds, listOwners } = below;
+  const queries = createTenantQueries(stores);
+  const { findPlatform, listApplicationIds } = queries;
+  const { listOwners, ...makers } = createPeopleQueries(peopleStores, queries, now);
+  const below = { ...queries, ...makers };
 
   const ledger = ledgerOf(base, { findPlatform, openReservations, partitions });
   const parts = { webhookQueue, commit, dataKeys };
@@ -298,14 +314,26 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stores: posts,
     work: publishingWork(base),
   };
-  const tenants = tenantsOf(base, { ledger, connections, publishing, mail, stores });
-  const modules = { ...common, ledger, connections, webhooks, publishing, tenants };
+  const secrets = peopleSecrets(base);
+  const { sessions } = secrets;
+  const tenants = tenantsOf(base, { ledger, connections, publishing, mail, stores, sessions });
+  const people: Services["people"] = {
+    ...common,
+    mail,
+    limits: tenants.limits,
+    stores: peopleStores,
+    secrets,
+    tenants: tenantsOfPeople(tenants),
+    creditWallet: bound(ledger, creditWallet),
+  };
+  const modules = { ...common, ledger, connections, webhooks, publishing, tenants, people };
   const erasure: Services["erasure"] = {
     ...common,
     connections,
     webhooks,
     publishing,
     tenants: tenantsForErasure(tenants),
+    people: peopleForErasure(peopleStores),
     erasures: createErasureStore(tables),
   };
   const walk: Pick<Services["background"], "stores" | "work"> = {

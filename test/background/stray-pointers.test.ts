@@ -20,7 +20,7 @@ test("pointers that lead nowhere are removed after a day, and no others", async 
   );
   const broken = rows.find(({ row }) => row.rowKey.endsWith(damaged.id));
   await tables.core.putProperties(platform.id, { rowKey: String(broken?.row.rowKey), scope: 7 });
-  const { emails, users } = services.tenants.stores;
+  const { emails, users } = services.people.stores;
   const email = "nobody@stray.example.com";
 
   /** Leaves what a process leaves that dies before it wrote what the pointers lead to. */

@@ -73,7 +73,7 @@ describe("signing up", () => {
   test("a claim that a crash left behind can be taken over after ten minutes, not before", async () => {
     const at = relay.clock.now();
     const ghost = { platformId: `plt_${"0".repeat(26)}`, userId: `usr_${"0".repeat(26)}` };
-    await relay.services.tenants.stores.emails.claim("ghost@example.com", ghost, at.toISOString());
+    await relay.services.people.stores.emails.claim("ghost@example.com", ghost, at.toISOString());
     expect((await signUp({ email: "ghost@example.com" })).status).toBe(409);
     relay.advance(10 * 60_000);
     const answers = await Promise.all([1, 2, 3].map(() => signUp({ email: "ghost@example.com" })));

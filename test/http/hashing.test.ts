@@ -23,7 +23,7 @@ describe("an e-mail that is taken", () => {
       await aPlatform(relay, { tokens: 0 }),
       await aPlatform(relay, { tokens: 0 }),
     ];
-    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
+    const hash = vi.spyOn(relay.services.people.secrets.passwords, "inTurn");
     const added = await Promise.all(many(60, () => addUser(relay, mine, other.email)));
     const body = { email: other.email, password: PASSWORD, platformName: "Example" };
     const signedUp = await relay.call("POST", "/v1/auth/signup", { body });
@@ -41,7 +41,7 @@ describe("an e-mail that is taken", () => {
   test("an e-mail that is taken stays free when there was no room for its hash", async () => {
     const team = await aPlatform(relay, { tokens: 0 });
     const email = "no-room@example.com";
-    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
+    const hash = vi.spyOn(relay.services.people.secrets.passwords, "inTurn");
     hash.mockRejectedValueOnce(new Error("no room"));
     expect((await addUser(relay, team, email)).status).toBe(500);
     hash.mockRestore();
@@ -53,7 +53,7 @@ describe("an e-mail that is taken", () => {
     const email = "crashed@example.com";
     const { userId, ...rest } = { userId: "usr_01M7W9E67FZ0MY7YCJ6NF25H01", platformId: team.id };
     const at = relay.clock.now().toISOString();
-    await relay.services.tenants.stores.emails.claim(email, { userId, ...rest }, at);
+    await relay.services.people.stores.emails.claim(email, { userId, ...rest }, at);
     expect((await addUser(relay, team, email)).status).toBe(409);
     relay.advance(10 * 60_000);
     const session = await freshSession(relay, team);

@@ -304,10 +304,10 @@ describe("what a key costs to check", () => {
   test("once a process knows where it belongs, everything is read side by side", async () => {
     const fresh = await startRelay({ sameDeploymentAs: relay });
     const { verifyKey } = await import("../../src/shared/tenants/keys/verify-key.ts");
-    const { storedRows } = await import("../../src/shared/tenants/access-rows.ts");
+    const { storedRows } = await import("../../src/shared/people/access-rows.ts");
     const verify = () => {
       let started = false;
-      const presented = { presented: application.key, rows: storedRows(fresh.services.tenants) };
+      const presented = { presented: application.key, rows: storedRows(fresh.services) };
       const verified = verifyKey(fresh.services.tenants, presented, async ({ platformId }) => {
         started = true;
         return platformId;

@@ -198,7 +198,7 @@ describe("replacing the pepper", () => {
     const after = await startRelay({ sameDeploymentAs: before, settings: { KEY_PEPPER: newer } });
     const { userId, id } = application.platform;
     const user = await userOf(after.services, id, userId);
-    const { passwords } = after.services.tenants.secrets;
+    const { passwords } = after.services.people.secrets;
     const isRight = await passwords.inTurn(knownUser(id, "usr_1"), (hashing) =>
       hashing.matches(PASSWORD, user?.passwordHash),
     );

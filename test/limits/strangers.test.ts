@@ -52,7 +52,7 @@ describe("log-ins of strangers from many networks at once", () => {
   });
 
   test("log-ins of strangers read no storage when they are refused, and no reader waits for them", async () => {
-    const reads = vi.spyOn(relay.services.tenants.stores.emails, "find");
+    const reads = vi.spyOn(relay.services.people.stores.emails, "find");
     const answers = await Promise.all(flood(unknownEmail));
     const checked = answers.length - answers.filter(isRefused).length;
     expect(reads.mock.calls.length).toBeLessThanOrEqual(checked);
@@ -91,7 +91,7 @@ describe("log-ins of strangers from many networks at once", () => {
     const statuses = (await Promise.all(Array.from({ length: 9 }, (_, at) => post(at)))).map(
       ({ status }) => status,
     );
-    const find = vi.spyOn(relay.services.tenants.stores.links, "find");
+    const find = vi.spyOn(relay.services.people.stores.links, "find");
     find.mockRejectedValueOnce(serviceUnavailable());
     const failed = await relay.call("GET", `/v1/auth/ui/reset?token=${token}`);
     find.mockRestore();
@@ -130,7 +130,7 @@ describe("a new password", () => {
   const WEAK = "password1234";
 
   async function turnsOf(work: () => Promise<Answer>): Promise<readonly [string, number]> {
-    const turns = vi.spyOn(relay.services.tenants.secrets.passwords, "inTurn");
+    const turns = vi.spyOn(relay.services.people.secrets.passwords, "inTurn");
     const answer = await work();
     const count = turns.mock.calls.length;
     turns.mockRestore();

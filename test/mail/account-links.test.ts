@@ -112,7 +112,7 @@ describe("an operator's reset link", () => {
 
   test("tells the user and the owners, and no other staff", async () => {
     const owner = await aUser();
-    const { users } = mailed.relay.services.tenants.stores;
+    const { users } = mailed.relay.services.people.stores;
     const found = await users.find(owner.platformId, owner.id);
     if (found === undefined) throw new Error("the owner is gone");
     const staff = (["owner", "member", "member"] as const).map((role) => ({

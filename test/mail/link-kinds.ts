@@ -92,7 +92,7 @@ export const LINKS: Readonly<Partial<Record<LinkKind, Make>>> = {
   },
   async invitation(mailed) {
     const { email, token } = await invited(mailed);
-    const { stores } = mailed.relay.services.tenants;
+    const { stores } = mailed.relay.services.people;
     return {
       page: "invitation",
       token,

@@ -86,5 +86,5 @@ export async function setLimits(
 export const forgetHost = ({ connections }: Services, host: string) =>
   connections.stores.hosts.save("mastodon", host, {});
 
-export const userOf = ({ tenants }: Services, platformId: string, userId: string) =>
-  tenants.stores.users.find(platformId, userId);
+export const userOf = ({ people }: Services, platformId: string, userId: string) =>
+  people.stores.users.find(platformId, userId);

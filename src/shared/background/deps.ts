@@ -8,6 +8,7 @@ import type { Log } from "../runtime/log.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { ErasureDeps } from "../erasure/erasure.ts";
+import type { PeopleDeps } from "../people/people.ts";
 import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { BackgroundStores } from "./stores.ts";
@@ -31,5 +32,6 @@ export interface BackgroundDeps {
   readonly publishing: PublishingDeps;
   readonly mail: MailDeps;
   readonly tenants: TenantsDeps;
+  readonly people: PeopleDeps;
   readonly erasure: ErasureDeps;
 }

@@ -4,12 +4,8 @@ import { removeOldCounts } from "../mail/mail.ts";
 import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";
 import { stepsWith, type RemovedPage } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import {
-  purgeInvitations,
-  purgeKeyPointers,
-  purgeLinks,
-  removeStrayClaims,
-} from "../tenants/tenants.ts";
+import { purgeInvitations, purgeLinks, removeStrayClaims } from "../people/people.ts";
+import { purgeKeyPointers } from "../tenants/tenants.ts";
 import {
   purgeDeadDeliveries,
   purgeDeliveries,
@@ -38,9 +34,9 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   "oauth-states": ({ connections }, after) => purgeStates(connections, after),
   hosts: ({ connections }, after) => purgeHosts(connections, after),
   "key-pointers": ({ tenants }, after) => purgeKeyPointers(tenants, after),
-  "email-claims": ({ tenants }, after) => removeStrayClaims(tenants, after),
+  "email-claims": ({ people }, after) => removeStrayClaims(people, after),
   "mail-counts": ({ mail }, after) => removeOldCounts(mail, after),
-  links: ({ tenants }, after) => purgeLinks(tenants, after),
+  links: ({ people }, after) => purgeLinks(people, after),
   texts: ({ publishing }, after) => removeFreeTexts(publishing, after),
 };
 
@@ -79,8 +75,8 @@ const platformWalks: readonly Walk[] = [
   removeOfPlatforms<EventsPosition>("events", ({ webhooks }, id, after) =>
     purgeEvents(webhooks, id, after),
   ),
-  removeOfPlatforms<string>("invitations", ({ tenants }, id, after) =>
-    purgeInvitations(tenants, id, after),
+  removeOfPlatforms<string>("invitations", ({ people }, id, after) =>
+    purgeInvitations(people, id, after),
   ),
 ];
 

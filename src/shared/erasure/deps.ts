@@ -4,6 +4,7 @@ import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
+import type { PeopleForErasure } from "../people/people.ts";
 import type { TenantsForErasure } from "../tenants/tenants.ts";
 import type { ErasureStore } from "./erasure-store.ts";
 
@@ -14,6 +15,7 @@ export interface ErasureDeps {
   readonly audit: Audit;
   readonly erasures: ErasureStore;
   readonly tenants: TenantsForErasure;
+  readonly people: PeopleForErasure;
   readonly publishing: PublishingDeps;
   readonly connections: ConnectionsDeps;
   readonly webhooks: WebhooksDeps;

@@ -36,7 +36,7 @@ const CLEARING_STEPS: readonly ((
   ({ webhooks }, id, after) => clearWebhooksOfPlatform.pendingEvents(webhooks, id, after),
   ({ webhooks }, id) => clearWebhooksOfPlatform.loggedEvents(webhooks, id),
   ({ tenants }, id) => tenants.clearKeys(id),
-  ({ tenants }, id, after) => tenants.clearLinks(id, after),
+  ({ people }, id, after) => people.clearLinks(id, after),
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */
@@ -77,9 +77,9 @@ const wait: AdvancePlatform = async ({ tenants, clock }, erasure) => {
 const AT_PROFILES = "profiles";
 
 /** Frees the e-mails of a page of the staff. */
-async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<Erasure> {
+async function freeEmails({ people }: ErasureDeps, erasure: Erasure): Promise<Erasure> {
   const after = erasure.cursor === "" ? undefined : erasure.cursor;
-  const next = await tenants.freeEmails(erasure.id, after);
+  const next = await people.freeEmails(erasure.id, after);
   return { ...erasure, cursor: next ?? AT_PROFILES };
 }
 

@@ -7,7 +7,7 @@ import { docUrl } from "../runtime/doc-url.ts";
 import type { Log, LogFields } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { newWork, type WorkFields, works } from "../runtime/telemetry/work-context.ts";
-import { storedRows } from "../tenants/tenants.ts";
+import { storedRows } from "../people/people.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "../callers/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -173,7 +173,7 @@ export function answer(
       const log = services.log.with({ route: `${route.method} ${route.path}` });
       const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
       const limits = new RequestLimits(services, ip);
-      const rows = storedRows(services.tenants);
+      const rows = storedRows(services);
       const isRead = route.method === "GET";
       const request = { services, headers, isRead, params, requestId, ip, limits, rows };
       let outgoing: Outgoing;

@@ -10,6 +10,7 @@ import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { FairLimit } from "../runtime/fair-limit.ts";
 import type { ErasureDeps } from "../erasure/erasure.ts";
+import type { PeopleDeps } from "../people/people.ts";
 import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AccessCache } from "./access/access-cache.ts";
@@ -26,6 +27,7 @@ export interface HttpDeps {
   readonly connections: ConnectionsDeps;
   readonly publishing: PublishingDeps;
   readonly tenants: TenantsDeps;
+  readonly people: PeopleDeps;
   readonly erasure: ErasureDeps;
   readonly background: BackgroundDeps;
 }

@@ -3,7 +3,8 @@ import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { pauseAfter } from "../runtime/until-won.ts";
-import { accessRows, platformOfKey, type AccessRows } from "../tenants/tenants.ts";
+import { accessRows, type AccessRows } from "../people/people.ts";
+import { platformOfKey } from "../tenants/tenants.ts";
 import { identify, type Access, type AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedWrite } from "./access/checked-writes.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
@@ -74,7 +75,7 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
     const credential = readCredential(headers);
     if (!isWellFormed(credential)) return undefined;
     const { kind, text } = credential;
-    if (kind === "token") return (await services.tenants.secrets.sessions.verify(text)).platformId;
+    if (kind === "token") return (await services.people.secrets.sessions.verify(text)).platformId;
     return platformOfKey(services.tenants, text);
   } catch (error) {
     // The access rule refuses it.
@@ -90,7 +91,7 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
 async function cachedRows(request: AccessRequest): Promise<AccessRows | undefined> {
   const platformId = await platformOf(request);
   if (platformId === undefined) return undefined;
-  const { access, clock, tenants } = request.services;
+  const { access, clock } = request.services;
   const version = access.partitions.lastAccessVersion(platformId);
   const cached = access.accessCache.of(platformId, version, clock.now());
   if (cached === undefined) return undefined;
@@ -101,7 +102,8 @@ async function cachedRows(request: AccessRequest): Promise<AccessRows | undefine
       ? Promise.reject(new OutdatedAccess())
       : Promise.resolve(found.value as Wanted);
   };
-  return accessRows(tenants, take, { areCached: true, platformId, accessVersion: cached.version });
+  const about = { areCached: true, platformId, accessVersion: cached.version };
+  return accessRows(request.services, take, about);
 }
 
 /**
@@ -117,7 +119,7 @@ async function readRows(
   const known = await platformOf(request);
   if (known === undefined && onCachedRows !== "compared") return request.rows;
   const platformId = known ?? (await identify(request)).caller.platformId;
-  const { access, clock, tenants } = request.services;
+  const { access, clock } = request.services;
   const { partitions } = access;
   let version =
     partitions.lastAccessVersion(platformId) ?? (await partitions.readAccessVersion(platformId));
@@ -131,7 +133,8 @@ async function readRows(
       access.accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
-  return accessRows(tenants, read, { areCached: false, platformId, accessVersion: version });
+  const about = { areCached: false, platformId, accessVersion: version };
+  return accessRows(request.services, read, about);
 }
 
 /** Reports whether there is something to cache, and all of it belongs to the platform. */

@@ -8,7 +8,7 @@ import {
   platformAccountExample,
 } from "../tenants/platform-schema.ts";
 import { role, user, userExample } from "./staff/schema.ts";
-import type { Me } from "../tenants/platforms/platform-account.ts";
+import type { Me } from "./me.ts";
 
 export const me = shape(
   () =>

@@ -4,9 +4,8 @@ import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";
 import type { PlatformAccess } from "./platform.ts";
 import type { Profile } from "./profiles/profile.ts";
-import type { User } from "../people/staff/user.ts";
 
-export interface AccessRows {
+export interface TenantRows {
   /**
    * Whether they are cached from earlier requests. Cached rows may only allow. A refusal based on them is neither
    * answered nor recorded. Instead, the request is checked again on stored rows.
@@ -17,7 +16,6 @@ export interface AccessRows {
   /** The platform's access version, read before all rows, or "" when it isn't needed. */
   readonly accessVersion: string;
   key(keyId: string): Promise<KeyWithHash | undefined>;
-  user(platformId: string, userId: string): Promise<User | undefined>;
   platform(platformId: string): Promise<PlatformAccess | undefined>;
   application(platformId: string, applicationId: string): Promise<Application | undefined>;
   profile(platformId: string, profileId: string): Promise<Profile | undefined>;
@@ -27,25 +25,19 @@ export interface AccessRows {
 /** Returns a row by its name, from a cache or by reading it. */
 export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
 
-export function accessRows(
+export function tenantRows(
   services: Pick<TenantsDeps, "stores" | "connectionsOf">,
   source: RowSource,
-  about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
-): AccessRows {
-  const { keys, users, platforms, applications, profiles } = services.stores;
+  about: Pick<TenantRows, "areCached" | "accessVersion" | "platformId">,
+): TenantRows {
+  const { keys, platforms, applications, profiles } = services.stores;
   return {
     ...about,
     key: (id) => source(`K|${id}`, () => keys.findWithHash(id)),
-    user: (platformId, id) => source(`U|${id}`, () => users.find(platformId, id)),
     platform: (platformId) => source("P", () => platforms.findAccess(platformId)),
     application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
     profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
     connections: (platformId, profileId) =>
       source(`C|${profileId}`, () => services.connectionsOf({ platformId, profileId })),
   };
-}
-
-/** Makes rows that are read from storage when they are needed. */
-export function storedRows(services: TenantsDeps): AccessRows {
-  return accessRows(services, (_name, read) => read(), { areCached: false, accessVersion: "" });
 }

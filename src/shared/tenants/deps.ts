@@ -1,10 +1,7 @@
 import type { Audit } from "../audit/audit.ts";
-import type { creditWallet, Wallet } from "../ledger/ledger.ts";
-import type { DeviceTokens } from "../callers/device-tokens.ts";
-import type { Sessions } from "../callers/tokens.ts";
+import type { Wallet } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { connectionsOf } from "../connections/connections.ts";
-
 import type { Limits } from "../limits/limits.ts";
 import type { Mail } from "../mail/mail.ts";
 import type { Verb } from "../runtime/bound.ts";
@@ -15,7 +12,6 @@ import type { SingleFlight } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
 import type { Readiness } from "./platforms/readiness.ts";
 import type { Grants } from "./profiles/grant.ts";
-import type { Passwords } from "../people/staff/password.ts";
 import type { TenantStores } from "./stores.ts";
 
 export interface TenantsDeps {
@@ -28,24 +24,20 @@ export interface TenantsDeps {
   readonly stores: TenantStores;
   readonly secrets: TenantSecrets;
   readonly mail: Mail;
-  readonly ledger: {
-    readonly readWallet: (platformId: string) => Promise<Wallet>;
-    readonly creditWallet: Verb<typeof creditWallet>;
-  };
+  readonly readWallet: (platformId: string) => Promise<Wallet>;
   readonly connectionsOf: Verb<typeof connectionsOf>;
   readonly readiness: {
     /** The last check of whether the process can do its work. */
     readonly checks: SingleFlight<Readiness>;
     /** Finds out whether the queue of publishing answers. */
     readonly pingQueue: () => Promise<void>;
+    /** Issues and verifies a session, which needs the secrets of the settings. */
+    readonly useSecrets: () => Promise<void>;
   };
 }
 
-/** Secrets and keys that identify callers. */
-export interface TenantSecrets {
+/** Secrets of keys and of the grants for profiles. */
+interface TenantSecrets {
   readonly keyPeppers: RotatingKeys;
-  readonly passwords: Passwords;
-  readonly sessions: Sessions;
-  readonly devices: DeviceTokens;
   readonly grants: Grants;
 }

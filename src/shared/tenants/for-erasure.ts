@@ -1,18 +1,24 @@
-import type { MailKind } from "../mail/mail.ts";
+import { type MailKind, type OwnersNotice, writeWithOwnersNotice } from "../mail/mail.ts";
 import type { Row } from "../runtime/storage/row.ts";
 import type { RemovedPage } from "../runtime/walk-step.ts";
 import type { TenantsDeps } from "./deps.ts";
-import type { Platform } from "./platform.ts";
+import { erasedAt, type Platform } from "./platform.ts";
 import { summarizePlatform } from "./platforms/platform-account.ts";
 import type { UpdatePlatform } from "./platform-schema.ts";
 import type { Profile } from "./profiles/profile.ts";
 import { viewProfile } from "./profiles/read-profiles.ts";
-import { closingNotice, writeWithOwnersNotice } from "../people/staff/security-notices.ts";
 
 const PAGE_KEYS = 80;
-const PAGE_USERS = 100;
 /** The title of a profile that is being erased, until its row is removed. */
 const ERASED_TITLE = "Erased";
+
+const DATE = { dateStyle: "long", timeStyle: "short", timeZone: "UTC" } as const;
+
+/** Returns a notice of a closed platform, which says when it is erased. */
+const closingNotice = (kind: MailKind, closedAt: string): OwnersNotice => ({
+  kind,
+  values: (locale) => ({ date: erasedAt(closedAt).toLocaleString(locale, DATE) }),
+});
 
 export type TenantsForErasure = ReturnType<typeof tenantsForErasure>;
 
@@ -21,8 +27,8 @@ export type TenantsForErasure = ReturnType<typeof tenantsForErasure>;
  * isn't found again. Changes of a platform that its owners must know about are written with mails to them.
  */
 export function tenantsForErasure(services: TenantsDeps) {
-  const { mail, ledger, connectionsOf, stores } = services;
-  const { platforms, closings, profiles, keys, links, users, emails } = stores;
+  const { mail, readWallet, connectionsOf, stores } = services;
+  const { platforms, closings, profiles, keys } = stores;
   const withNotice = <T>(
     kind: MailKind,
     { id, closedAt }: { readonly id: string; readonly closedAt: string },
@@ -36,7 +42,7 @@ export function tenantsForErasure(services: TenantsDeps) {
   };
   return {
     findPlatform: (id: string) => platforms.find(id),
-    summarizePlatform: (platform: Platform) => summarizePlatform(ledger.readWallet, platform),
+    summarizePlatform: (platform: Platform) => summarizePlatform(readWallet, platform),
     setStatus: (id: string, status: UpdatePlatform["status"], at: string) =>
       platforms.setStatus(id, status, at),
     /** Closes an active platform. */
@@ -72,14 +78,6 @@ export function tenantsForErasure(services: TenantsDeps) {
       const { byApplication, count } = await pageOfKeys(platformId, undefined);
       for (const own of byApplication) await keys.purgeAll(own);
       return { removed: count, next: count > 0 ? "more" : undefined };
-    },
-    clearLinks: (platformId: string, after: string | undefined): Promise<RemovedPage> =>
-      links.removeOfPlatform(platformId, after),
-    /** Frees the e-mails of a page of the staff. Returns where the list continues. */
-    async freeEmails(platformId: string, after: string | undefined): Promise<string | undefined> {
-      const { items, next } = await users.list(platformId, after, PAGE_USERS);
-      for (const { id, email } of items) await emails.release(email, id);
-      return next;
     },
     findProfile: (platformId: string, id: string) => profiles.find(platformId, id),
     listProfiles: (platformId: string, after: string | undefined, limit: number) =>

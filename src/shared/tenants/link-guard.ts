@@ -1,12 +1,9 @@
-import type { Maker } from "../callers/caller.ts";
 import type { LinkGuard } from "../connections/connections.ts";
 import { applicationKey, applicationRow } from "./applications/application-store.ts";
 import { keyRowKey, toKey } from "./keys/key-row.ts";
 import { keyStatus } from "./keys/key.ts";
 import { PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import { profileKey, profileRow } from "./profiles/profile-store.ts";
-import { toUser, userKey } from "../people/staff/user-store.ts";
-import { isSessionLive } from "../people/staff/user.ts";
 
 /** The profile that an account is linked to. */
 interface LinkedProfile {
@@ -15,16 +12,16 @@ interface LinkedProfile {
   readonly profileId: string;
 }
 
-/** Returns the rows that must exist and be active in the transaction that links an account, those of `makers` too. */
+/** Returns the rows that must exist and be active in the transaction that links an account, those of the keys too. */
 export function linkGuard(
   { platformId, applicationId, profileId }: LinkedProfile,
-  makers: readonly Maker[],
+  keyIds: readonly string[],
 ): LinkGuard {
   const application = applicationKey(applicationId);
   const profile = profileKey(profileId);
-  const makerKey = ({ id, session }: Maker) => (session === null ? keyRowKey(id) : userKey(id));
+  const keys = keyIds.map(keyRowKey);
   return {
-    rowKeys: [PLATFORM_ROW_KEY, application, profile, ...makers.map(makerKey)],
+    rowKeys: [PLATFORM_ROW_KEY, application, profile, ...keys],
     allows({ row, now }) {
       const decoded = [
         [row(PLATFORM_ROW_KEY), platformRow],
@@ -34,14 +31,11 @@ export function linkGuard(
       const isActive = decoded.every(
         ([stored, codec]) => stored !== undefined && codec.decode(stored.row).status === "active",
       );
-      const isMakerActive = (maker: Maker) => {
-        const stored = row(makerKey(maker));
-        if (stored === undefined) return false;
-        return maker.session === null
-          ? keyStatus(toKey(platformId, stored.row), now) === "active"
-          : isSessionLive(toUser(platformId, stored.row), maker.session);
+      const isKeyActive = (key: string) => {
+        const stored = row(key);
+        return stored !== undefined && keyStatus(toKey(platformId, stored.row), now) === "active";
       };
-      return isActive && makers.every(isMakerActive);
+      return isActive && keys.every(isKeyActive);
     },
   };
 }

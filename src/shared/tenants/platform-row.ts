@@ -84,5 +84,8 @@ function mergeCounts(
   return { kind: "merge", row: { ...columns, rowKey: PLATFORM_ROW_KEY }, etag };
 }
 
+/** Reports whether the platform has only one user. @throws DamagedRow */
+export const isLastUser = (row: Row) => platformRow.decode(row).users < 2;
+
 /** Reports whether the platform has only one owner. @throws DamagedRow */
 export const isLastOwner = (row: Row) => platformRow.decode(row).owners < 2;

@@ -1,6 +1,6 @@
-/* The part of tenants that other folders use: platforms, their staff, and what they own. */
+/* The part of tenants that other folders use: platforms, and what they own. */
 
-export { storedRows, type AccessRows, accessRows } from "./access-rows.ts";
+export { type RowSource, type TenantRows, tenantRows } from "./access-rows.ts";
 export type { Application } from "./applications/application.ts";
 export {
   createApplication,
@@ -11,24 +11,10 @@ export {
 export type { TenantsDeps } from "./deps.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
-export { mintGrant, isMakerActive } from "./keys/profile-grants.ts";
-export { platformOfKey, verifyKey } from "./keys/verify-key.ts";
-export { showLink, useLink, refuseLink } from "../people/link-pages/link-page.ts";
-export { showNoticesPage, switchOffByPage } from "../people/link-pages/notices-page.ts";
-export { askForReset, confirmReset } from "../people/staff/reset-password.ts";
-export { askForEmailChange } from "../people/staff/change-email.ts";
-export { makeResetLink } from "../people/staff/operator-reset.ts";
-export { resendVerification } from "../people/links/send-verification.ts";
-export { verifyEmail } from "../people/staff/verify-email.ts";
-export { acceptInvitation } from "../people/invitations/accept-invitation.ts";
-export {
-  invite,
-  listInvitations,
-  withdrawInvitation,
-} from "../people/invitations/manage-invitations.ts";
-export { findUserByEmail, listUsersOfPlatform, removeUser } from "../people/staff/operate-users.ts";
+export { mintGrant } from "./keys/profile-grants.ts";
+export { isKeyActive, platformOfKey, verifyKey } from "./keys/verify-key.ts";
 export { type TenantsForErasure, tenantsForErasure } from "./for-erasure.ts";
-export { tenantsForBelow } from "./for-modules-below.ts";
+export { type TenantsOfPeople, tenantsOfPeople } from "./for-people.ts";
 export {
   closedPlatform,
   closedPlatformExample,
@@ -40,7 +26,15 @@ export {
   platformSummaryExample,
   UpdatePlatformBody,
 } from "./platform-schema.ts";
-export { announcedAt, erasedAt, type PlatformAccess } from "./platform.ts";
+export { announcedAt, erasedAt, type Platform, type PlatformAccess } from "./platform.ts";
+export {
+  isLastOwner,
+  isLastUser,
+  ownerCountWrite,
+  PLATFORM_ROW_KEY,
+  platformStatusOf,
+  userCountWrite,
+} from "./platform-row.ts";
 export {
   checkReadiness,
   health,
@@ -48,34 +42,24 @@ export {
   readinessExample,
   readinessChecks,
 } from "./platforms/check-readiness.ts";
-export { createPlatform, listPlatforms } from "./platforms/operate-platforms.ts";
-export { me, meExample } from "../people/me-schema.ts";
-export { getNotices, updateNotices } from "../people/notices/notice-settings.ts";
-export { readAccount, getMe } from "./platforms/platform-account.ts";
+export { listPlatforms } from "./platforms/operate-platforms.ts";
+export {
+  type ApplicationSummary,
+  type PlatformAccount,
+  readAccount,
+} from "./platforms/platform-account.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
 export type { Profile, ProfileView } from "./profiles/profile.ts";
 export { getProfile, listProfiles } from "./profiles/read-profiles.ts";
 export { createProfile, updateProfile } from "./profiles/write-profiles.ts";
-export { resealSecondFactors } from "../people/staff/check-second-factor.ts";
-export { confirmSession } from "../people/staff/confirm-session.ts";
-export {
-  createUser,
-  deleteUser,
-  listUsers,
-  removeStrayClaims,
-  updateUser,
-} from "../people/staff/manage-users.ts";
-export { changePassword, confirmTotp, removeTotp, startTotp } from "../people/staff/own-account.ts";
-export { createPasswords } from "../people/staff/password.ts";
-export { logIn, logOut, signUp } from "../people/staff/sign-in.ts";
-export { verifySession } from "../people/staff/verify-session.ts";
+export { requireConfirmed, requireOwner } from "./session-rules.ts";
 export { createTenantStores } from "./stores.ts";
+export { createTenantQueries, type TenantQueries } from "./tenant-queries.ts";
 export {
   isPlatformDamaged,
   listPlatformIds,
-  purgeInvitations,
+  POINTERS_YOUNG_MS,
   purgeKeyPointers,
-  purgeLinks,
 } from "./upkeep.ts";
 export type { Readiness } from "./platforms/readiness.ts";
 export type { PlatformSummary } from "./platforms/platform-account.ts";

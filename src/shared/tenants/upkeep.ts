@@ -4,27 +4,10 @@ import type { TenantsDeps } from "./deps.ts";
 
 /** Longer than a request takes that writes a pointer before its target. */
 export const POINTERS_YOUNG_MS = 24 * 60 * 60 * 1000;
-const LINKS_KEPT_MS = 24 * 60 * 60 * 1000;
-/** Long enough to see who was invited, and by whom. */
-const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Removes a page of the pointers to missing keys, which a crash leaves behind. */
 export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {
   return services.stores.keys.removeStray(ago(services.clock, POINTERS_YOUNG_MS), after);
-}
-
-/** Removes a page of links that can't be used any more. */
-export function purgeLinks(services: TenantsDeps, after: string | undefined) {
-  return services.stores.links.removeExpiredBefore(ago(services.clock, LINKS_KEPT_MS), after);
-}
-
-export function purgeInvitations(
-  services: TenantsDeps,
-  platformId: string,
-  after: string | undefined,
-) {
-  const time = ago(services.clock, INVITATIONS_KEPT_MS);
-  return services.stores.invitations.removeEndedBefore(platformId, time, after);
 }
 
 export function listPlatformIds({ stores }: TenantsDeps, after: string | undefined, limit: number) {

@@ -74,7 +74,6 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       counts: "reads",
       createWithOwner: NEW,
       setStatus: "raises",
-      removeUnverified: "raises",
       list: "reads",
       listIds: "reads",
       ping: "reads",
@@ -115,6 +114,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       deleteUnlessLast: "raises",
       deleteOrSuspend: "raises",
       change: "raises",
+      removeUnverified: "raises",
     },
   ],
   [
@@ -239,7 +239,7 @@ async function profileChange(
 }
 
 async function userChange(change: object | "delete"): Promise<Change> {
-  const { users } = relay.services.tenants.stores;
+  const { users } = relay.services.people.stores;
   const { id: platformId, session } = application.platform;
   const body = {
     email: `${newId("user", new Date())}@example.com`,

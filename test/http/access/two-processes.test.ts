@@ -235,7 +235,7 @@ describe("cached rows allow nothing in the next request once it was answered tha
   test("a password was changed: the other sessions are refused", async () => {
     const customer = await aCustomer();
     const { platformId } = customer;
-    const [owner] = (await office.services.tenants.stores.users.list(platformId, undefined, 1))
+    const [owner] = (await office.services.people.stores.users.list(platformId, undefined, 1))
       .items;
     const login = { email: owner?.email, password: PASSWORD };
     const { token } = dataOf(await office.call("POST", "/v1/auth/login", { body: login }));

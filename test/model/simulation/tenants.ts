@@ -1,3 +1,4 @@
+import { newUserRow } from "../../../src/shared/people/staff/user-store.ts";
 import { boundedLinked } from "../../setup/bounded.ts";
 import { creditWallet } from "../../../src/shared/ledger/ledger.ts";
 import type { ProfileScope } from "../../../src/shared/callers/scope.ts";
@@ -108,11 +109,8 @@ export async function createPlatform(services: Services, id: string, name: strin
   const email = `${name}@example.com`;
   const owner = { id: newId("user", now), platformId: id, email, name: null, role: "owner" };
   // Safe: the sign-in parts of an owner are of no concern here.
-  await services.tenants.stores.platforms.createWithOwner(platform, {
-    ...owner,
-    status: "active",
-    ...times,
-  } as never);
+  const row = newUserRow({ ...owner, status: "active", ...times } as never);
+  await services.tenants.stores.platforms.createWithOwner(platform, [row]);
 }
 
 async function aPlatform(services: Services, name: string, tokens: number) {

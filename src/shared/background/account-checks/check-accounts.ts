@@ -15,7 +15,8 @@ import type { BackgroundDeps } from "../deps.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { listPlatformIds, resealSecondFactors } from "../../tenants/tenants.ts";
+import { resealSecondFactors } from "../../people/people.ts";
+import { listPlatformIds } from "../../tenants/tenants.ts";
 import { resealEndpoints } from "../../webhooks/webhooks.ts";
 
 /**
@@ -25,7 +26,7 @@ import { resealEndpoints } from "../../webhooks/webhooks.ts";
 async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
     resealEndpoints(services.webhooks, platformId),
-    resealSecondFactors(services.tenants, platformId),
+    resealSecondFactors(services.people, platformId),
   ]);
   return [...endpoints, ...users];
 }

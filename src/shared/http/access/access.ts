@@ -1,7 +1,6 @@
+import { type AccessRows, verifySession } from "../../people/people.ts";
 import {
-  type AccessRows,
   type PlatformAccess,
-  verifySession,
   type Application,
   verifyKey,
   type Profile,
@@ -134,7 +133,7 @@ async function authenticate({ services, headers, limits, rows }: AccessRequest, 
       ? await verifyKey(services.tenants, { presented: text, rows }, ({ platformId }) =>
           readTenancy(rows, platformId, { ...named, applicationId: null }),
         )
-      : await verifySession(services.tenants, { token: text, rows }, (platformId) =>
+      : await verifySession(services.people, { token: text, rows }, (platformId) =>
           readTenancy(rows, platformId, named),
         );
   const { caller, alongside: tenancy } = verified;

@@ -2,7 +2,7 @@ import { AccessCheck } from "../../callers/access-check.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { ownerRequired } from "../../callers/session-rules.ts";
 import { AppError } from "../../runtime/errors.ts";
-import { storedRows } from "../../tenants/tenants.ts";
+import { storedRows } from "../../people/people.ts";
 import { ERROR_CATALOG } from "../../runtime/error-catalog.ts";
 import type { Route, RouteCall } from "../route.ts";
 import type { AccessRequest } from "./access.ts";
@@ -39,7 +39,7 @@ export async function checkedWrite(
     readVersion: () => services.access.partitions.readAccessVersion(platformId),
     async resolve() {
       try {
-        const fresh = { ...request, rows: storedRows(services.tenants) };
+        const fresh = { ...request, rows: storedRows(services) };
         // Safe as above.
         const { caller: now } = (await access.resolve(fresh)) as PlatformScope;
         const wasOwner = caller.kind === "session" && caller.role === "owner";

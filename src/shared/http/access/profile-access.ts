@@ -4,7 +4,8 @@ import { profileOfSession, type PublishingScope } from "../../connections/connec
 import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isMakerActive, invalidGrant, type Grant } from "../../tenants/tenants.ts";
+import { isMakerActive } from "../../people/people.ts";
+import { invalidGrant, type Grant } from "../../tenants/tenants.ts";
 import {
   recordDenial,
   identify,

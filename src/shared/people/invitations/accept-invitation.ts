@@ -2,13 +2,14 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { knownUser } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { findLink, invalidLink, isOlderThanStatus, type LinkDeps } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
-import type { Platform } from "../../tenants/platform.ts";
+import type { Platform } from "../../tenants/tenants.ts";
 import { hashAndClaim } from "../staff/manage-users.ts";
-import { roleNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
+import { roleNotice } from "../staff/security-notices.ts";
+import { writeWithOwnersNotice } from "../../mail/mail.ts";
 import { openSession } from "../staff/sign-in.ts";
 import { withNetwork } from "../staff/store-log-in.ts";
 import { newUser, type SignedIn, type User } from "../staff/user.ts";
@@ -30,12 +31,12 @@ export async function followInvitation(
   services: LinkDeps,
   token: string,
 ): Promise<FollowedInvitation> {
-  const { stores, clock } = services;
+  const { stores, tenants, clock } = services;
   const { link, isOf } = await findLink(services, ["invitation"], token);
   const { platformId, userId: invitationId } = link;
   const [invitation, platform] = await Promise.all([
     stores.invitations.find(platformId, invitationId),
-    stores.platforms.find(platformId),
+    tenants.findPlatform(platformId),
   ]);
   if (invitation === undefined || platform === undefined) throw invalidLink();
   const inviter = await stores.users.find(platformId, invitation.invitedBy);
@@ -55,7 +56,7 @@ export async function followInvitation(
  * @throws AppError as `followInvitation`; `validation_failed`, `service_unavailable`, `conflict`: the link stays valid
  */
 export async function joinPlatform(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   { token, password, form }: AcceptInvitation & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
@@ -98,7 +99,7 @@ export async function joinPlatform(
 
 /** Creates the user of an invitation and signs them in. @throws AppError as `joinPlatform` */
 export async function acceptInvitation(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   input: AcceptInvitation,
 ): Promise<SignedIn> {

@@ -9,7 +9,7 @@ import { newestFirst, type ListPosition } from "../../runtime/storage/newest-fir
 import type { Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
-import { PLATFORM_ROW_KEY, platformRow, userCountWrite } from "../../tenants/platform-row.ts";
+import { PLATFORM_ROW_KEY, platformStatusOf, userCountWrite } from "../../tenants/tenants.ts";
 import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
 import type { User } from "../staff/user.ts";
 import { isStoodFor, type Invitation } from "./invitation.ts";
@@ -142,7 +142,7 @@ export class InvitationStore {
           const { status, linkMark: mark, expiresAt } = open;
           const isOpen = status === "open" && expiresAt > now.toISOString();
           if (!isStoodFor(open, userRow.decode(inviter.row))) return { answer: false };
-          const isActive = platformRow.decode(platform.row).status === "active";
+          const isActive = platformStatusOf(platform.row) === "active";
           if (!isOpen || mark !== linkMark || !isActive) return { answer: false };
           const accepted = { status: "accepted", acceptedAt: user.createdAt } as const;
           const columns = invitationRow.encodePart(accepted);

@@ -6,8 +6,8 @@ import { isId, newId } from "../../runtime/ids.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
-import type { TenantStores } from "../../tenants/stores.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleStores } from "../stores.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { addLink } from "../links/links.ts";
 import { getOwnUser } from "../staff/own-account.ts";
 import { isEmailOf, type User } from "../staff/user.ts";
@@ -29,7 +29,7 @@ export const stateOfInvitation = ({ linkMark, email, role }: Invitation) =>
 
 /** Refuses to invite a colleague, without revealing users of other platforms. @throws AppError `conflict` */
 async function refuseColleague(
-  stores: Pick<TenantStores, "emails" | "users">,
+  stores: Pick<PeopleStores, "emails" | "users">,
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function refuseColleague(
 
 /** Counts an invitation of the platform, and its mail. @throws AppError `rate_limited` */
 async function admitInvitationMail(
-  { config, limits, mail }: Pick<TenantsDeps, "config" | "limits" | "mail">,
+  { config, limits, mail }: Pick<PeopleDeps, "config" | "limits" | "mail">,
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
@@ -55,7 +55,7 @@ async function admitInvitationMail(
 
 /** Returns the open invitation of an address. */
 async function findOpenInvitation(
-  { stores, clock }: Pick<TenantsDeps, "clock" | "stores">,
+  { stores, clock }: Pick<PeopleDeps, "clock" | "stores">,
   { invitation }: LatestInvitation,
 ): Promise<Invitation | undefined> {
   if (invitation === undefined) return undefined;
@@ -79,7 +79,7 @@ interface InvitationOrder extends Pick<Invitation, "email" | "role" | "locale"> 
  * the transaction that stores its mark, which also ends the previous link.
  */
 async function issue(
-  services: TenantsDeps,
+  services: PeopleDeps,
   asked: InvitationOrder,
 ): Promise<InviteAnswer | typeof LOST> {
   const { stores, clock, mail } = services;
@@ -126,14 +126,14 @@ async function issue(
  * @throws AppError `conflict`, `rate_limited`, `service_unavailable`
  */
 export async function invite(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { email, role, locale = "en" }: Invite,
 ): Promise<InviteAnswer> {
   await refuseColleague(services.stores, scope, email);
   const [inviter, platform] = await Promise.all([
     getOwnUser(services.stores.users, scope),
-    services.stores.platforms.find(scope.platformId),
+    services.tenants.findPlatform(scope.platformId),
   ]);
   await admitInvitationMail(services, scope, email);
   const platformName = platform?.name ?? "";
@@ -153,7 +153,7 @@ export async function invite(
  * @throws AppError `invalid_cursor`
  */
 export async function listInvitations(
-  { stores, clock, cursors }: TenantsDeps,
+  { stores, clock, cursors }: PeopleDeps,
   { platformId }: SessionScope,
   { limit, cursor, status }: ListInvitations,
 ): Promise<Page<InvitationView>> {
@@ -184,7 +184,7 @@ export async function listInvitations(
 
 /** Withdraws an invitation, which ends its link. May be repeated. @throws AppError `not_found`, `invalid_state` */
 export async function withdrawInvitation(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   invitationId: string,
 ): Promise<void> {

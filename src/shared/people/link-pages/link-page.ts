@@ -14,7 +14,7 @@ import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "../../runtime/markup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { Config } from "../../config/config.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { followInvitation, joinPlatform } from "../invitations/accept-invitation.ts";
 import { AcceptInvitationBody } from "../invitations/schema.ts";
 import { followLink, type LinkDeps } from "../links/links.ts";
@@ -192,7 +192,7 @@ type AnswerHeaders = BrowserAnswer["headers"];
 
 /** Returns the header that makes the browser a known device of the user. */
 const deviceHeaders = async (
-  { config, secrets }: TenantsDeps,
+  { config, secrets }: PeopleDeps,
   user: User,
 ): Promise<AnswerHeaders> => [
   deviceCookie(config, user.email, await issueDevice(secrets.devices, user)),
@@ -200,7 +200,7 @@ const deviceHeaders = async (
 
 /** Uses the link. Returns the headers of the answer. */
 async function use(
-  services: TenantsDeps,
+  services: PeopleDeps,
   visit: LinkVisit,
   { kind, form }: { readonly kind: LinkPage; readonly form: OneTimeLinkForm | undefined },
 ): Promise<AnswerHeaders> {
@@ -231,7 +231,7 @@ async function use(
  * it was accepted. A repeated form has to have the password that was set, because another one was not.
  */
 async function past(
-  services: TenantsDeps,
+  services: PeopleDeps,
   visit: LinkVisit,
   { kind, words }: LinkPageStep,
 ): Promise<{ readonly page: RenderedPage; readonly headers: AnswerHeaders } | undefined> {
@@ -301,7 +301,7 @@ const isInvalidLink = (error: unknown) =>
  * Shows the page of a link, without using it up, because mail scanners follow links. The browser gets a cookie by which
  * its form is known again, even if the first answer to the form never reaches it.
  */
-export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+export function showLink(services: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   const { config } = services;
   const { token = "" } = visit.fields;
   return linkPageOf(config, visit, async (of) => {
@@ -320,7 +320,7 @@ export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<Brows
 }
 
 /** Uses a link with the form of its page. A repeat by the same browser within ten minutes is answered as done. */
-export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+export function useLink(services: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   return linkPageOf(services.config, visit, async (of) => {
     const { kind, words } = of;
     const { token = "" } = visit.fields;

@@ -4,7 +4,7 @@ import type { BrowserAnswer } from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import { chooseLocale } from "../../runtime/locale.ts";
 import type { Config } from "../../config/config.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { followOffLink, switchOffByLink } from "../notices/notice-settings.ts";
 import { answerWith, donePage, PAGE_WORDS, problemPage, type RenderedPage } from "./link-page.ts";
 import type { PageWords } from "./page-words.ts";
@@ -36,7 +36,7 @@ async function noticesPageOf(
 }
 
 /** Shows the page that switches a notice off. Changes nothing, because mail scanners follow links. */
-export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
+export function showNoticesPage(services: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
   return noticesPageOf(services.config, visit, async ({ notices }) => {
     const { notice } = await followOffLink(services, visit.token);
     const body = html`<div class="card">
@@ -52,7 +52,7 @@ export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise
 }
 
 /** Switches a notice off, by the page's form or by the button of a mail program (RFC 8058). */
-export function switchOffByPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
+export function switchOffByPage(services: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
   return noticesPageOf(services.config, visit, async ({ notices }) => {
     await switchOffByLink(services, visit.scope, visit.token);
     return donePage(notices.doneTitle, notices.done);

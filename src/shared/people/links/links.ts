@@ -1,7 +1,7 @@
 import { AppError } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256, randomToken } from "../../runtime/secrets.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
-import type { Platform } from "../../tenants/platform.ts";
+import type { PeopleDeps } from "../deps.ts";
+import type { Platform } from "../../tenants/tenants.ts";
 import type { Link } from "./link-store.ts";
 import type { LinkKind, LinkPage } from "./schema.ts";
 
@@ -16,7 +16,7 @@ const LIFE_MS: Readonly<Record<LinkKind, number>> = {
   invitation: 7 * DAY_MS,
 };
 
-export type StoredUser = NonNullable<Awaited<ReturnType<TenantsDeps["stores"]["users"]["find"]>>>;
+export type StoredUser = NonNullable<Awaited<ReturnType<PeopleDeps["stores"]["users"]["find"]>>>;
 
 /** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
@@ -51,7 +51,7 @@ const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
 };
 
 /** What making and following a link needs of the process. */
-export type LinkDeps = Pick<TenantsDeps, "config" | "clock" | "stores">;
+export type LinkDeps = Pick<PeopleDeps, "config" | "clock" | "stores" | "tenants">;
 
 /** What a link does in addition to its kind. */
 type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
@@ -131,11 +131,11 @@ export async function followLink(
   kinds: readonly LinkKind[],
   token: string,
 ): Promise<{ readonly link: Link; readonly user: StoredUser; readonly platform: Platform }> {
-  const { stores } = services;
+  const { stores, tenants } = services;
   const { link, isOf } = await findLink(services, kinds, token);
   const [user, platform] = await Promise.all([
     stores.users.find(link.platformId, link.userId),
-    stores.platforms.find(link.platformId),
+    tenants.findPlatform(link.platformId),
   ]);
   if (user === undefined || platform?.status !== "active") throw invalidLink();
   if (isOlderThanStatus(link, platform) || !isOf(ownerState(user))) throw invalidLink();

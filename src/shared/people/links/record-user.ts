@@ -1,10 +1,10 @@
 import type { RequestScope } from "../../callers/scope.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import type { StoredUser } from "./links.ts";
 
 /** Records what a user did with a link, without a session. */
 export function recordUser(
-  services: Pick<TenantsDeps, "clock" | "audit">,
+  services: Pick<PeopleDeps, "clock" | "audit">,
   scope: RequestScope,
   { id: userId, platformId, sessionVersion, role }: StoredUser,
   action: string,

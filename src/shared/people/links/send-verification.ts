@@ -3,7 +3,7 @@ import type { SessionScope } from "../../callers/scope.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { mailDisabled, makeLink, type StoredUser, type LinkDeps } from "./links.ts";
 
 const verificationOf = async (services: LinkDeps, user: StoredUser) => {
@@ -17,7 +17,7 @@ const verificationOf = async (services: LinkDeps, user: StoredUser) => {
  * a user who is verified, or whose address has got too many.
  */
 export async function withVerification<T>(
-  services: TenantsDeps,
+  services: PeopleDeps,
   user: StoredUser,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
@@ -28,7 +28,7 @@ export async function withVerification<T>(
 
 /** Mails the link again and ends the previous one. @throws AppError `mail_disabled`, `invalid_state` */
 export async function resendVerification(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { caller }: SessionScope,
 ): Promise<void> {
   const { mail, stores } = services;

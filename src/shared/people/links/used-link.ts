@@ -1,6 +1,6 @@
 import { AppError } from "../../runtime/errors.ts";
 import { equalSecrets, sha256Hex } from "../../runtime/secrets.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { findLink, type LinkDeps, type StoredUser } from "./links.ts";
 import { KINDS_OF_PAGE, type LinkPage, type UsedLink } from "./schema.ts";
 
@@ -15,7 +15,7 @@ export interface OneTimeLinkForm {
 
 /** Returns what is stored of a link's use in the transaction that uses it up. */
 export function usedLink(
-  { clock }: Pick<TenantsDeps, "clock">,
+  { clock }: Pick<PeopleDeps, "clock">,
   form: OneTimeLinkForm | undefined,
 ): { readonly usedLink?: UsedLink } {
   if (form === undefined) return {};

@@ -1,6 +1,6 @@
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import { readOffToken, type NoticeSettings } from "../../mail/mail.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { invalidLink, type StoredUser } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { UpdateNotices } from "./schema.ts";
@@ -8,7 +8,7 @@ import type { UpdateNotices } from "./schema.ts";
 const CHANGED = "platform.notices_changed";
 
 export function getNotices(
-  { mail }: TenantsDeps,
+  { mail }: PeopleDeps,
   { platformId }: SessionScope,
 ): Promise<NoticeSettings> {
   return mail.readNotices(platformId);
@@ -16,7 +16,7 @@ export function getNotices(
 
 /** Switches notices on or off. Those that are not named stay unchanged. */
 export async function updateNotices(
-  { mail, audit }: TenantsDeps,
+  { mail, audit }: PeopleDeps,
   scope: SessionScope,
   change: UpdateNotices,
 ): Promise<NoticeSettings> {
@@ -34,7 +34,7 @@ interface OffLink {
 
 /** Finds what the link in a notice switches off. Changes nothing. @throws AppError `invalid_link` */
 export async function followOffLink(
-  { clock, config, stores }: Pick<TenantsDeps, "clock" | "config" | "stores">,
+  { clock, config, stores, tenants }: Pick<PeopleDeps, "clock" | "config" | "stores" | "tenants">,
   token: string,
 ): Promise<OffLink> {
   const read = readOffToken(config.identity, token, clock.now());
@@ -42,7 +42,7 @@ export async function followOffLink(
   const { platformId, userId, notice } = read;
   const [user, platform] = await Promise.all([
     stores.users.find(platformId, userId),
-    stores.platforms.find(platformId),
+    tenants.findPlatform(platformId),
   ]);
   // The mail was sent to an owner. A user who is no owner any more can't use it.
   const isOwner = user?.role === "owner" && user.emailVerified;
@@ -52,7 +52,7 @@ export async function followOffLink(
 
 /** Switches a notice off with the link in it. May be repeated. @throws AppError `invalid_link` */
 export async function switchOffByLink(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   token: string,
 ): Promise<OffLink> {

@@ -1,7 +1,7 @@
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
@@ -19,7 +19,7 @@ const ASKED = "user.email_change_asked";
  * @throws AppError `mail_disabled`, `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function askForEmailChange(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { newEmail, password, totpCode }: ChangeEmail,
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function askForEmailChange(
  * @throws AppError `conflict` when somebody else signs in with it; `invalid_link`
  */
 export async function finishEmailChange(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   user: User,
   { newEmail, form }: { readonly newEmail: string; readonly form: OneTimeLinkForm | undefined },

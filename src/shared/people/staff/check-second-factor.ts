@@ -1,7 +1,7 @@
 import { invariant } from "../../runtime/errors.ts";
 import { equalSecrets, reseal, seal, sealingKey, unseal } from "../../runtime/secrets.ts";
 import type { Config } from "../../config/config.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import {
   hashRecoveryCode,
   newRecoveryCodes,
@@ -47,7 +47,7 @@ export function makeRecoveryCodes(config: Config, owner: SecretOwner) {
   return { codes, hashes };
 }
 
-export type CodeDeps = Pick<TenantsDeps, "config" | "clock">;
+export type CodeDeps = Pick<PeopleDeps, "config" | "clock">;
 
 /** Checks a code of the app. Undefined when it is wrong now, or was accepted before. */
 export function checkTotpCode(
@@ -108,7 +108,7 @@ const PAGE = 500;
 
 /** Encrypts the TOTP secrets of a platform's users with the first data key. Returns the key that now encrypts each. */
 export async function resealSecondFactors(
-  services: TenantsDeps,
+  services: PeopleDeps,
   platformId: string,
 ): Promise<string[]> {
   const keys: string[] = [];
@@ -128,7 +128,7 @@ export async function resealSecondFactors(
 }
 
 async function resealOne(
-  services: Pick<TenantsDeps, "config" | "stores">,
+  services: Pick<PeopleDeps, "config" | "stores">,
   owner: { readonly id: string; readonly platformId: string },
 ): Promise<string | undefined> {
   const changed = await services.stores.users.update(owner, ({ secondFactor }) => {

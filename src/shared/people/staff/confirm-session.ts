@@ -1,6 +1,6 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import type { ConfirmedSession } from "../../callers/tokens.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { confirmIdentity, getOwnUser, recordOwn } from "./own-account.ts";
 import type { ConfirmSession } from "./schema.ts";
@@ -15,7 +15,7 @@ const CONFIRMED = "user.confirmed";
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function confirmSession(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { password, totpCode, ...proof }: ConfirmSession & DeviceProof,
 ): Promise<ConfirmedSession> {

@@ -13,20 +13,15 @@ import { inBatches } from "../../runtime/promises.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
-import { POINTERS_YOUNG_MS } from "../../tenants/upkeep.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { EmailClaim, EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { hashNewPassword, type NewPassword } from "./weak-passwords.ts";
-import {
-  admitOwnersNotice,
-  removalNotice,
-  roleNotice,
-  writeWithOwnersNotice,
-} from "./security-notices.ts";
-import { requireConfirmed, requireOwner } from "../../tenants/session-rules.ts";
+import { removalNotice, roleNotice } from "./security-notices.ts";
+import { admitOwnersNotice, writeWithOwnersNotice } from "../../mail/mail.ts";
+import { POINTERS_YOUNG_MS, requireConfirmed, requireOwner } from "../../tenants/tenants.ts";
 import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
@@ -47,7 +42,7 @@ type ClaimState =
   | { readonly kind: "unverified"; readonly user: User };
 
 async function stateOfClaim(
-  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
+  services: Pick<PeopleDeps, "config" | "clock" | "stores">,
   email: string,
   existing: EmailClaim,
   owner: EmailOwner,
@@ -69,12 +64,12 @@ async function stateOfClaim(
  * @throws AppError `conflict`
  */
 export async function claimEmail(
-  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
+  services: Pick<PeopleDeps, "config" | "clock" | "stores" | "tenants">,
   email: string,
   owner: EmailOwner,
 ): Promise<void> {
   const at = services.clock.now().toISOString();
-  const { emails, platforms } = services.stores;
+  const { emails, users } = services.stores;
   if (await emails.claim(email, owner, at)) return;
   const existing = await emails.find(email);
   if (existing === undefined) throw taken();
@@ -82,7 +77,9 @@ export async function claimEmail(
   if (state.kind === "own") return;
   if (state.kind === "taken") throw taken();
   // Also removes the platform that was created with the user, if it holds nothing else.
-  if (state.kind === "unverified" && !(await platforms.removeUnverified(state.user))) throw taken();
+  if (state.kind === "unverified") {
+    if (!(await users.removeUnverified(state.user, services.tenants.unlist))) throw taken();
+  }
   if (!(await emails.takeOver(email, existing, owner, at))) throw taken();
 }
 
@@ -92,7 +89,7 @@ export async function claimEmail(
  * @throws AppError `conflict`; `validation_failed` for a weak password; `service_unavailable`
  */
 export async function hashAndClaim(
-  services: TenantsDeps,
+  services: PeopleDeps,
   asker: Asker,
   asked: NewPassword,
   owner: EmailOwner,
@@ -107,7 +104,7 @@ export async function hashAndClaim(
 }
 
 /** Stores the user and notifies the owners. If the user was definitely refused, the e-mail is free again. */
-async function store(services: TenantsDeps, user: User): Promise<void> {
+async function store(services: PeopleDeps, user: User): Promise<void> {
   const { platformId, role } = user;
   const create = (more: readonly Row[]) =>
     withVerification(services, user, (rows) =>
@@ -144,7 +141,7 @@ const invitationRequired = () =>
  * in with the e-mail
  */
 export async function createUser(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { email, password, role, locale = "en" }: CreateUser,
 ): Promise<UserView> {
@@ -153,7 +150,7 @@ export async function createUser(
   try {
     if (!services.config.identity.allowDirectUsers) throw invitationRequired();
     await services.limits.admitPasswords({ kind: "platform", id: platformId });
-    const platform = await services.stores.platforms.find(platformId);
+    const platform = await services.tenants.findPlatform(platformId);
     if (platform === undefined) throw notFound();
     const now = services.clock.now();
     const id = newId("user", now);
@@ -185,12 +182,12 @@ export async function createUser(
 
 /** Reports whether an account was never verified, and is removed now together with its platform, which is empty. */
 async function isRemovedSignUp(
-  { clock, config, stores }: TenantsDeps,
+  { clock, config, stores, tenants }: PeopleDeps,
   user: User,
 ): Promise<boolean> {
   const ageMs = clock.now().getTime() - Date.parse(user.createdAt);
   if (user.emailVerified || !isMailOn(config) || ageMs < UNVERIFIED_MS) return false;
-  return await stores.platforms.removeUnverified(user, { unlessOthers: true });
+  return await stores.users.removeUnverified(user, tenants.unlist, { unlessOthers: true });
 }
 
 /**
@@ -198,7 +195,7 @@ async function isRemovedSignUp(
  * never verified, which anybody can make.
  */
 export async function removeStrayClaims(
-  services: TenantsDeps,
+  services: PeopleDeps,
   after: string | undefined,
 ): Promise<RemovedPage> {
   const { users, emails } = services.stores;
@@ -218,7 +215,7 @@ export async function removeStrayClaims(
 
 /** Lists the staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */
 export function listUsers(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { platformId }: SessionScope,
   query: ListUsers,
 ): Promise<Page<UserView>> {
@@ -227,7 +224,7 @@ export function listUsers(
 
 /** Returns a page of a platform's staff, newest first. @throws AppError `invalid_cursor` */
 export async function pageOfUsers(
-  services: Pick<TenantsDeps, "cursors" | "stores">,
+  services: Pick<PeopleDeps, "cursors" | "stores">,
   platformId: string,
   { limit, cursor }: ListUsers,
 ): Promise<Page<UserView>> {
@@ -247,7 +244,7 @@ const lastOwner = (message: string) => new AppError("invalid_state", message);
  * `invalid_state` when no owner would be left
  */
 export async function updateUser(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { userId, ...change }: UpdateUser & { readonly userId: string },
 ): Promise<UserView> {
@@ -297,7 +294,7 @@ const localeIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] 
  * @throws AppError `owner_required`, `not_found`; `invalid_state` when no owner would be left
  */
 export async function deleteUser(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   userId: string,
 ): Promise<void> {

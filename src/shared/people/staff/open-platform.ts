@@ -1,12 +1,16 @@
+import { actorOf } from "../../callers/caller.ts";
+import type { OperatorScope } from "../../callers/scope.ts";
 import { knownUser, strangerFrom } from "../../limits/limits.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import { withVerification } from "../links/send-verification.ts";
-import type { Platform } from "../../tenants/platform.ts";
+import type { Platform, PlatformSummary } from "../../tenants/tenants.ts";
 import { hashAndClaim } from "./manage-users.ts";
 import { withNetwork } from "./store-log-in.ts";
-import { newUser, type User } from "./user.ts";
+import type { CreatePlatform } from "./schema.ts";
+import { newUserRow } from "./user-store.ts";
+import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** The name of a platform, and how its first user signs in. */
 interface NewPlatform {
@@ -29,7 +33,7 @@ interface NewPlatform {
  * `service_unavailable`
  */
 export async function openPlatform(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { name, email, password, path, locale, emailVerified, ip }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const now = services.clock.now();
@@ -62,7 +66,44 @@ export async function openPlatform(
     ip === undefined ? made.signIns : withNetwork(made.signIns, { userId: id, ip, now });
   const user: User = { ...made, signIns };
   await withVerification(services, user, (rows) =>
-    services.stores.platforms.createWithOwner(platform, user, rows),
+    services.tenants.create(platform, [newUserRow(user), ...rows]),
   );
   return { platform, user };
+}
+
+export interface CreatedPlatform {
+  readonly platform: PlatformSummary;
+  readonly user: UserView;
+}
+
+/** Creates a platform with its owner and, if requested, its first tokens. @throws AppError as `openPlatform` */
+export async function createPlatform(
+  services: PeopleDeps,
+  scope: OperatorScope,
+  { name, ownerEmail, ownerPassword, locale = "en", initialTokens }: CreatePlatform,
+): Promise<CreatedPlatform> {
+  const { platform, user } = await openPlatform(services, {
+    name,
+    email: ownerEmail,
+    password: ownerPassword,
+    path: "ownerPassword",
+    locale,
+    emailVerified: true,
+  });
+  if (initialTokens !== undefined)
+    await services.creditWallet(platform.id, {
+      operationId: "initial tokens",
+      tokens: initialTokens,
+      actor: actorOf(scope.caller),
+      requestId: scope.requestId,
+    });
+  services.audit.record(scope, {
+    action: "platform.created",
+    target: { type: "platform", id: platform.id },
+    platformId: platform.id,
+  });
+  return {
+    platform: await services.tenants.summarizePlatform(platform),
+    user: viewUser(user),
+  };
 }

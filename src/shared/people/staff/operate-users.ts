@@ -3,15 +3,16 @@ import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Page } from "../../runtime/page.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { pageOfUsers } from "./manage-users.ts";
 import type { FindUser, ListUsers } from "./schema.ts";
 import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
-import { removalNotice, writeWithOwnersNotice } from "./security-notices.ts";
+import { removalNotice } from "./security-notices.ts";
+import { writeWithOwnersNotice } from "../../mail/mail.ts";
 
 /** Finds the user who signs in with an e-mail. The list is empty when nobody does. */
 export async function findUserByEmail(
-  { stores }: TenantsDeps,
+  { stores }: PeopleDeps,
   _scope: OperatorScope,
   { email }: FindUser,
 ): Promise<Page<FoundUser>> {
@@ -25,11 +26,11 @@ export async function findUserByEmail(
 
 /** Lists the staff of a platform, newest first. @throws AppError `not_found`, `invalid_cursor` */
 export async function listUsersOfPlatform(
-  services: TenantsDeps,
+  services: PeopleDeps,
   _scope: OperatorScope,
   { platformId, ...query }: ListUsers & { readonly platformId: string },
 ): Promise<Page<UserView>> {
-  if ((await services.stores.platforms.find(platformId)) === undefined) throw notFound();
+  if ((await services.tenants.findPlatform(platformId)) === undefined) throw notFound();
   return await pageOfUsers(services, platformId, query);
 }
 
@@ -38,7 +39,7 @@ export async function listUsersOfPlatform(
  * @throws AppError `not_found`
  */
 export async function removeUser(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: OperatorScope,
   { platformId, userId }: { readonly platformId: string; readonly userId: string },
 ): Promise<void> {

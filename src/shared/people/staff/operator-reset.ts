@@ -1,9 +1,9 @@
 import type { OperatorScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { makeLink } from "../links/links.ts";
 import type { ResetLink } from "../links/schema.ts";
-import { writeWithOwnersNotice } from "./security-notices.ts";
+import { writeWithOwnersNotice } from "../../mail/mail.ts";
 
 /**
  * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's owners are
@@ -11,7 +11,7 @@ import { writeWithOwnersNotice } from "./security-notices.ts";
  * @throws AppError `not_found`
  */
 export async function makeResetLink(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: OperatorScope,
   {
     platformId,

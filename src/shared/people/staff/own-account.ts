@@ -5,7 +5,7 @@ import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Audit } from "../../audit/audit.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import {
   checkCode,
   checkTotpCode,
@@ -68,7 +68,7 @@ interface Confirming {
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
-  services: Pick<TenantsDeps, "audit" | "limits">,
+  services: Pick<PeopleDeps, "audit" | "limits">,
   scope: SessionScope,
   { user, action, deviceId }: Confirming,
 ): Promise<LoginAttempt> {
@@ -109,14 +109,14 @@ const PASSWORD_CHANGED = "user.password_changed";
  * @throws AppError `invalid_credentials`, `rate_limited`, `validation_failed`, `service_unavailable`
  */
 export async function changePassword(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<{ readonly deviceToken: string }> {
   const user = await getOwnUser(services.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
-  const platform = await services.stores.platforms.find(user.platformId);
+  const platform = await services.tenants.findPlatform(user.platformId);
   if (platform === undefined) throw sessionExpired();
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
@@ -149,7 +149,7 @@ const TOTP_STARTED = "user.totp_started";
  * Makes a secret for an authenticator app. Logging in asks for no code until a first one was confirmed.
  * @throws AppError `invalid_state`
  */
-export async function startTotp(services: TenantsDeps, scope: SessionScope): Promise<TotpSecret> {
+export async function startTotp(services: PeopleDeps, scope: SessionScope): Promise<TotpSecret> {
   const user = await getOwnUser(services.stores.users, scope);
   const secret = randomBytes(SECRET_BYTES);
   const secondFactor: SecondFactor = {
@@ -181,7 +181,7 @@ const TOTP_ENABLED = "user.totp_enabled";
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function confirmTotp(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { code }: ConfirmTotp,
 ): Promise<RecoveryCodes> {
@@ -223,7 +223,7 @@ const TOTP_DISABLED = "user.totp_disabled";
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function removeTotp(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { password, code }: RemoveTotp,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 const PAGE_USERS = 100;
@@ -10,7 +10,7 @@ const OWNERS_MAX = 50;
  * transaction has mails.
  */
 export async function listOwners(
-  { stores }: Pick<TenantsDeps, "stores">,
+  { stores }: Pick<PeopleDeps, "stores">,
   platformId: string,
 ): Promise<readonly User[]> {
   const owners: User[] = [];

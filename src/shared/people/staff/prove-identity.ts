@@ -2,7 +2,7 @@ import { knownUser, type LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Passwords } from "./password.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { spend, type CodeProof } from "./second-factor.ts";
 import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
@@ -43,7 +43,7 @@ interface SubmittedProof {
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function proveIdentity(
-  services: TenantsDeps,
+  services: PeopleDeps,
   attempt: LoginAttempt,
   { user, password, totpCode }: SubmittedProof,
 ): Promise<void> {

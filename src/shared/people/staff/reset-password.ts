@@ -2,7 +2,7 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { hashNewPassword } from "./weak-passwords.ts";
@@ -14,14 +14,17 @@ import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
 /** Finds the user of an e-mail. Asks storage for the same where there is none. */
-async function findReader(services: Pick<TenantsDeps, "clock" | "stores">, email: string) {
-  const { stores, clock } = services;
+async function findReader(
+  services: Pick<PeopleDeps, "clock" | "stores" | "tenants">,
+  email: string,
+) {
+  const { stores, tenants, clock } = services;
   const now = clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
   const { platformId, userId } = (await stores.emails.find(email)) ?? nobody;
   const [user, platform] = await Promise.all([
     stores.users.find(platformId, userId),
-    stores.platforms.find(platformId),
+    tenants.findPlatform(platformId),
   ]);
   const isReader = user !== undefined && isEmailOf(user, email) && platform?.status === "active";
   return { user: isReader ? user : undefined, ids: { platformId, id: userId } };
@@ -35,7 +38,7 @@ const NOBODY = "nobody";
  * @throws AppError `mail_disabled`
  */
 export async function askForReset(
-  services: TenantsDeps,
+  services: PeopleDeps,
   _scope: RequestScope,
   { email, ...proof }: AskForReset & DeviceProof,
 ): Promise<void> {
@@ -60,7 +63,7 @@ export async function askForReset(
  * @throws AppError `invalid_link`, `validation_failed`, `service_unavailable`
  */
 export async function confirmReset(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   { token, newPassword, form }: ConfirmReset & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly deviceToken: string; readonly email: string }> {

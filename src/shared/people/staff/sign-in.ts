@@ -7,8 +7,8 @@ import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { Clock } from "../../runtime/process.ts";
-import type { TenantsDeps, TenantSecrets } from "../../tenants/deps.ts";
-import type { Platform } from "../../tenants/platform.ts";
+import type { PeopleDeps, PeopleSecrets } from "../deps.ts";
+import type { Platform } from "../../tenants/tenants.ts";
 import { deviceTokenOf, type DeviceProof } from "./device-cookie.ts";
 import { openPlatform } from "./open-platform.ts";
 import type { LogIn, LogOut, SignUp } from "./schema.ts";
@@ -30,7 +30,7 @@ import {
 
 /** Opens a session for a user who has proved their identity. */
 export async function openSession(
-  secrets: TenantSecrets,
+  secrets: PeopleSecrets,
   platform: Platform,
   user: User,
 ): Promise<SignedIn> {
@@ -47,7 +47,7 @@ export async function openSession(
  * @throws AppError `signup_disabled`, `rate_limited`, `validation_failed`, `conflict`
  */
 export async function signUp(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   { email, password, platformName, locale = "en" }: SignUp,
 ): Promise<SignedIn> {
@@ -81,7 +81,7 @@ export async function signUp(
  * that both take the same number of storage requests, and the response time doesn't reveal known addresses.
  */
 async function findUser(
-  services: Pick<TenantsDeps, "clock" | "stores">,
+  services: Pick<PeopleDeps, "clock" | "stores">,
   email: string,
 ): Promise<User | undefined> {
   const now = services.clock.now();
@@ -92,7 +92,7 @@ async function findUser(
   return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
 
-type Device = Awaited<ReturnType<TenantSecrets["devices"]["read"]>>;
+type Device = Awaited<ReturnType<PeopleSecrets["devices"]["read"]>>;
 
 interface AdmittedLogIn {
   readonly attempt: LoginAttempt;
@@ -103,7 +103,7 @@ interface AdmittedLogIn {
 
 /** Begins an attempt and finds the user. The user is read first only for a known device, so others cost less. */
 async function beginAttempt(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { ip }: RequestScope,
   email: string,
   device: Device | undefined,
@@ -131,7 +131,7 @@ interface CheckedPassword extends AdmittedLogIn {
  * @throws AppError `rate_limited`; `service_unavailable` when too many wait
  */
 async function checkLogInPassword(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   { email, password, ...proof }: LogIn & DeviceProof,
 ): Promise<CheckedPassword> {
@@ -178,7 +178,7 @@ function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserC
  * `service_unavailable`
  */
 export async function logIn(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   input: LogIn & DeviceProof,
 ): Promise<SignedIn> {
@@ -207,7 +207,7 @@ export async function logIn(
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
   await attempt.succeeded(isProof(step) ? "code" : "password");
-  const platform = await services.stores.platforms.find(user.platformId);
+  const platform = await services.tenants.findPlatform(user.platformId);
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended") {
     record("denied");
@@ -239,7 +239,7 @@ function signingInCaller(clock: Clock, user: User): SessionCaller {
 }
 
 function recordLogin(
-  services: Pick<TenantsDeps, "clock" | "audit">,
+  services: Pick<PeopleDeps, "clock" | "audit">,
   scope: RequestScope,
   user: User,
   outcome: "ok" | "denied",
@@ -272,7 +272,7 @@ function endOwnSession(
  * @throws AppError `session_expired` when the caller's session has ended meanwhile
  */
 export async function logOut(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: SessionScope,
   { everywhere }: LogOut,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { User } from "./user.ts";
 import { creditId } from "../../ledger/ledger.ts";
 import { comparedEmail } from "../../runtime/email.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 
 const GMAIL = new Set(["gmail.com", "googlemail.com"]);
 
@@ -20,7 +20,7 @@ const hashOf = (email: string, pepper: string) =>
 
 /** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
 async function claimCredit(
-  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
+  services: Pick<PeopleDeps, "config" | "clock" | "stores">,
   platformId: string,
   email: string,
 ): Promise<boolean> {
@@ -43,13 +43,13 @@ const referenceOf = (platformId: string) => `signup:${platformId}`;
  * reference, so an operator can make up for a failed one, but never make a second one.
  */
 async function creditStart(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { platformId, email }: { readonly platformId: string; readonly email: string },
   requestId: string,
 ): Promise<void> {
   const tokens = services.config.identity.signupCreditTokens;
   if (tokens === 0 || !(await claimCredit(services, platformId, email))) return;
-  await services.ledger.creditWallet(platformId, {
+  await services.creditWallet(platformId, {
     operationId: creditId(referenceOf(platformId)),
     tokens,
     actor: { kind: "system", id: "signup" },
@@ -60,7 +60,7 @@ async function creditStart(
 
 /** Makes the starting credit. If it fails, the platform is created anyway and the log says what to credit. */
 export async function startWithCredit(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { platformId, email, role }: Pick<User, "platformId" | "email" | "role">,
   requestId: string,
 ): Promise<void> {

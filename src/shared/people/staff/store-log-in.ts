@@ -2,7 +2,7 @@ import { addressNetwork } from "../../callers/caller-address.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import { shownTime } from "../../mail/mail.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import { isToldToday, type SignIns, type User } from "./user.ts";
 
@@ -50,7 +50,7 @@ interface ProvenLogIn {
  * once a day. The network stays unknown until the user was notified of it.
  */
 export async function storeLogIn(
-  services: Pick<TenantsDeps, "clock" | "stores" | "mail">,
+  services: Pick<PeopleDeps, "clock" | "stores" | "mail">,
   { ip }: RequestScope,
   { user, isOwnDevice, change }: ProvenLogIn,
 ): Promise<User | undefined> {

@@ -1,11 +1,11 @@
 import type { MailKind } from "../../mail/mail.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import type { User } from "./user.ts";
 
 /** Changes a user, and notifies them of it in the same transaction. */
 export function updateWithNotice(
-  services: Pick<TenantsDeps, "stores" | "mail">,
+  services: Pick<PeopleDeps, "stores" | "mail">,
   user: User,
   kinds: MailKind | readonly MailKind[],
   change: (present: User) => UserChange | undefined,

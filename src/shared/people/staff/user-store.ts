@@ -1,7 +1,8 @@
 import { creation } from "../../runtime/storage/row.ts";
 import * as z from "zod";
 import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
-import { accessOperation, type Commit } from "../../partition/partition.ts";
+import { walletOf } from "../../ledger/ledger.ts";
+import { accessOperation, type Commit, isHeadRow } from "../../partition/partition.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { LOCALES, type Locale } from "../../runtime/locale.ts";
@@ -22,14 +23,20 @@ import type { ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
   isLastOwner,
+  isLastUser,
   ownerCountWrite,
   PLATFORM_ROW_KEY,
   userCountWrite,
-} from "../../tenants/platform-row.ts";
+} from "../../tenants/tenants.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { User } from "./user.ts";
 
 const MARK_BYTES = 9;
+
+/** Maximum rows of a platform that holds nothing: itself, its head and wallet, its user and the mails to that user. */
+const ROWS_OF_EMPTY_MAX = 40;
+const isOfEmptyPlatform = (rowKey: string) =>
+  rowKey === PLATFORM_ROW_KEY || isHeadRow(rowKey) || rowKey.startsWith("M|");
 
 /** A user. The row key has the id. */
 export const userRow = rowCodec("user", {
@@ -298,5 +305,45 @@ export class UserStore {
         return { answer: { ...user, role, locale }, writes, raises: isOtherRole };
       }),
     );
+  }
+
+  /**
+   * Removes a user whose e-mail isn't verified, and the platform if it holds nothing but that user. Returns whether the
+   * user is gone. Each verification is a transaction of the same partition, so one of both comes first. With
+   * `unlessOthers`, a user stays whose platform holds something else. `unlist` removes a platform from the list of all.
+   */
+  async removeUnverified(
+    { id: userId, platformId }: Pick<User, "id" | "platformId">,
+    unlist: (platformId: string) => Promise<unknown>,
+    { unlessOthers = false }: { readonly unlessOthers?: boolean } = {},
+  ): Promise<boolean> {
+    const key = userKey(userId);
+    const range = { partitionKey: platformId, limit: ROWS_OF_EMPTY_MAX + 1 };
+    const rowKeys = (await this.#core.list(range)).map(({ row }) => row.rowKey);
+    const others = rowKeys.filter((one) => one !== key && !isOfEmptyPlatform(one));
+    const isEmpty = others.length === 0 && rowKeys.length <= ROWS_OF_EMPTY_MAX;
+    const outcome = await this.#commit<"kept" | "user" | "platform">(
+      platformId,
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
+        const [user, platform] = [row(key), row(PLATFORM_ROW_KEY)];
+        if (user === undefined || platform === undefined) return tried ?? { answer: "user" };
+        const { emailVerified, role } = userRow.decode(user.row);
+        if (emailVerified) return { answer: "kept" };
+        const removed = { kind: "delete", rowKey: key } as const;
+        const isLast = isLastUser(platform.row);
+        if (isLast && isEmpty && walletOf({ row }).balance === 0) {
+          const whole = [removed, { kind: "delete", rowKey: PLATFORM_ROW_KEY } as const];
+          return { answer: "platform", writes: whole, raises: true };
+        }
+        if (unlessOthers) return { answer: "kept" };
+        const writes = [removed, userCountWrite(platform, -1, role)];
+        return { answer: "user", writes, raises: true };
+      }),
+    );
+    if (outcome === "platform") {
+      await unlist(platformId);
+      await this.#core.deleteAll(platformId, rowKeys.filter(isOfEmptyPlatform));
+    }
+    return outcome !== "kept";
   }
 }

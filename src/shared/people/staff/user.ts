@@ -4,7 +4,7 @@ import type { IssuedSession } from "../../callers/tokens.ts";
 import { comparedEmail } from "../../runtime/email.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import type { UsedLink } from "../links/schema.ts";
-import type { Platform } from "../../tenants/platform.ts";
+import type { Platform } from "../../tenants/tenants.ts";
 import type { SecondFactor } from "./second-factor.ts";
 
 interface EndedSession {

@@ -2,7 +2,7 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Sessions } from "../../callers/tokens.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { requirePassword } from "./prove-identity.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { isSessionLive, type User } from "./user.ts";
@@ -26,7 +26,7 @@ async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): P
 
 /** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
 async function checkLinkPassword(
-  services: Pick<TenantsDeps, "limits" | "secrets">,
+  services: Pick<PeopleDeps, "limits" | "secrets">,
   { ip }: RequestScope,
   user: User,
   password: string,
@@ -42,7 +42,7 @@ async function checkLinkPassword(
  * @throws AppError `invalid_link`, `invalid_credentials`, `rate_limited`
  */
 export async function verifyEmail(
-  services: TenantsDeps,
+  services: PeopleDeps,
   scope: RequestScope,
   {
     token,

@@ -2,8 +2,8 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { isId } from "../../runtime/ids.ts";
-import type { AccessRows } from "../../tenants/access-rows.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { AccessRows } from "../access-rows.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { isSessionLive } from "./user.ts";
 
 interface VerifiedSession<T> {
@@ -17,7 +17,7 @@ interface VerifiedSession<T> {
  * @throws AppError `session_expired`, `invalid_credentials`
  */
 export async function verifySession<T>(
-  services: TenantsDeps,
+  services: PeopleDeps,
   { token, rows }: { readonly token: string; readonly rows: AccessRows },
   alongside: (platformId: string) => Promise<T>,
 ): Promise<VerifiedSession<T>> {

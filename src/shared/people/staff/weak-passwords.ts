@@ -1,6 +1,6 @@
 import type { Asker } from "../../limits/limits.ts";
 import { validationFailed } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { isMadeOfWords, wordsOf } from "./own-words.ts";
 import type { Weakness } from "./password-strength.ts";
 
@@ -21,7 +21,7 @@ const MESSAGES: Readonly<Record<Weakness, string>> = {
   common: "must be harder to guess: it is made of what many people choose. Use several rare words",
 };
 
-type HashingDeps = Pick<TenantsDeps, "config" | "secrets">;
+type HashingDeps = Pick<PeopleDeps, "config" | "secrets">;
 
 const tooWeak = (path: string, weakness: Weakness) =>
   validationFailed([{ path, code: "password_too_weak", message: MESSAGES[weakness] }]);

@@ -1,7 +1,7 @@
 import { isMailOn } from "../../mail/mail.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
 import type { AppError } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../../tenants/deps.ts";
+import type { PeopleDeps } from "../deps.ts";
 import { isToldToday, type User } from "./user.ts";
 
 /** From this many wrong codes within the hour on, the user is notified. The caller knows the password. */
@@ -9,7 +9,7 @@ const TOLD_FROM = 5;
 
 /** Tells a user of wrong codes, once a day. */
 async function tell(
-  services: Pick<TenantsDeps, "clock" | "stores" | "mail">,
+  services: Pick<PeopleDeps, "clock" | "stores" | "mail">,
   user: User,
 ): Promise<void> {
   const { mail, clock, stores } = services;
@@ -32,7 +32,7 @@ async function tell(
  * is counted, so that a crash in between loses no notice, or after it, if others were counted at the same time.
  */
 export async function wrongCode(
-  services: TenantsDeps,
+  services: PeopleDeps,
   attempt: LoginAttempt,
   user: User,
 ): Promise<AppError> {

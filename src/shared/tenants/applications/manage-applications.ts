@@ -5,7 +5,7 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Application, ApplicationCreated } from "./application.ts";
 import type { CreateApplication, UpdateApplication, ListApplications } from "./schema.ts";
 import { requireConfirmed, requireOwner } from "../session-rules.ts";
-import { admitOwnersNotice } from "../../people/staff/security-notices.ts";
+import { admitOwnersNotice } from "../../mail/mail.ts";
 import { limitReached, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 

@@ -10,8 +10,7 @@ import {
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import { quotable } from "../../mail/mail.ts";
-import { admitOwnersNotice, writeWithOwnersNotice } from "../../people/staff/security-notices.ts";
+import { admitOwnersNotice, quotable, writeWithOwnersNotice } from "../../mail/mail.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";

@@ -4,7 +4,7 @@ import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { RotatingKeys } from "../../runtime/rotating-keys.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
-import type { AccessRows } from "../access-rows.ts";
+import type { TenantRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
@@ -59,7 +59,7 @@ const NOBODY = new Uint8Array(32);
  */
 export async function verifyKey<T>(
   services: TenantsDeps,
-  { presented, rows }: { readonly presented: string; readonly rows: AccessRows },
+  { presented, rows }: { readonly presented: string; readonly rows: TenantRows },
   alongside: (binding: KeyBinding) => Promise<T>,
 ): Promise<{ readonly caller: ApiKeyCaller; readonly alongside: T }> {
   const parsed = parseApiKey(presented);
@@ -100,4 +100,14 @@ function requireLive(key: ApiKey, now: Date): void {
   const status = keyStatus(key, now);
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
   if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
+}
+
+/** Reports whether a key exists and has not ended. */
+export async function isKeyActive(
+  rows: Pick<TenantRows, "key">,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const found = await rows.key(id);
+  return found !== undefined && keyStatus(found.key, now) === "active";
 }

@@ -3,7 +3,6 @@ import { AppError } from "../../runtime/errors.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
-import type { Sessions } from "../../callers/tokens.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { ReadinessCheck, Readiness } from "./readiness.ts";
 
@@ -57,13 +56,6 @@ async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
   return { status, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-/** Issues and verifies a session, which needs the secrets of the settings. */
-async function useSecrets(sessions: Sessions): Promise<void> {
-  const claims = { userId: "readiness", platformId: "readiness", version: 0 };
-  const { token } = await sessions.issue(claims);
-  await sessions.verify(token);
-}
-
 /**
  * Checks storage and settings, or returns the result of a check that began within the last second.
  * @throws AppError `not_ready` with the checks in its details
@@ -73,13 +65,13 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
 }
 
 async function check(
-  services: Pick<TenantsDeps, "stores" | "secrets" | "readiness" | "mail">,
+  services: Pick<TenantsDeps, "stores" | "readiness" | "mail">,
 ): Promise<Readiness> {
   const unknown = () => undefined;
   const [tables, queues, config, mail] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
     timed(() => services.readiness.pingQueue()),
-    timed(() => useSecrets(services.secrets.sessions)),
+    timed(() => services.readiness.useSecrets()),
     // Storage that doesn't tell is a failed check already.
     withTimeLimit(CHECK_TIMEOUT_MS, services.mail.serverState().catch(unknown), unknown),
   ]);

@@ -1,12 +1,9 @@
-import type { UserRole } from "../../callers/caller.ts";
-import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
 import { summed } from "../../partition/partition.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { viewUser, type UserView } from "../../people/staff/user.ts";
 import { erasedAt, type Platform, type PlatformStatus } from "../platform.ts";
 
 /** What the account of a platform shows of an application. */
@@ -57,7 +54,7 @@ function toSummary(
 
 /** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */
 export async function summarizePlatform(
-  readWallet: TenantsDeps["ledger"]["readWallet"],
+  readWallet: TenantsDeps["readWallet"],
   platform: Platform,
 ): Promise<PlatformSummary> {
   return toSummary(platform, await readWallet(platform.id));
@@ -69,7 +66,7 @@ export async function summarizePlatform(
  * @throws AppError `not_found`
  */
 export async function readAccount(
-  services: Pick<TenantsDeps, "clock" | "stores" | "ledger">,
+  services: Pick<TenantsDeps, "clock" | "stores" | "readWallet">,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {
@@ -77,7 +74,7 @@ export async function readAccount(
   const now = services.clock.now();
   const [platform, wallet, all, counted] = await Promise.all([
     services.stores.platforms.find(platformId),
-    services.ledger.readWallet(platformId),
+    services.readWallet(platformId),
     services.stores.applications.listAll(platformId),
     services.stores.platforms.counts(platformId),
   ]);
@@ -93,43 +90,5 @@ export async function readAccount(
     ...toSummary(platform, wallet),
     applications,
     counts: { ...counts, applications: applications.length },
-  };
-}
-
-/** The caller's platform, and the caller. */
-export interface Me extends PlatformAccount {
-  readonly application: ApplicationSummary | null;
-  readonly auth: {
-    readonly kind: "api_key" | "session";
-    readonly apiKeyId: string | null;
-    readonly userId: string | null;
-    readonly applicationId: string | null;
-    /** Present for sessions, like the next field. */
-    readonly role?: UserRole | undefined;
-    readonly confirmedUntil?: string | null | undefined;
-  };
-  readonly user?: UserView | undefined;
-}
-
-/** Returns the caller's platform, with the counts of the application that the key or the header names. */
-export async function getMe(services: TenantsDeps, scope: PlatformScope): Promise<Me> {
-  const { caller, platformId, applicationId } = scope;
-  const [account, user] = await Promise.all([
-    readAccount(services, platformId, applicationId),
-    caller.kind === "session" ? services.stores.users.find(platformId, caller.userId) : undefined,
-  ]);
-  return {
-    ...account,
-    ...(user === undefined ? {} : { user: viewUser(user) }),
-    application: account.applications.find(({ id }) => id === applicationId) ?? null,
-    auth: {
-      kind: caller.kind,
-      apiKeyId: caller.kind === "api_key" ? caller.keyId : null,
-      userId: caller.kind === "session" ? caller.userId : null,
-      applicationId,
-      ...(caller.kind === "session"
-        ? { role: caller.role, confirmedUntil: caller.confirmedUntil }
-        : {}),
-    },
   };
 }

@@ -2,10 +2,8 @@ import {
   accessOperation,
   type Commit,
   type ApplicationCounts,
-  isHeadRow,
   readCounts,
 } from "../../partition/partition.ts";
-import { walletOf } from "../../ledger/ledger.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -13,26 +11,13 @@ import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { OperatedStatus, Platform, PlatformAccess } from "../platform.ts";
-import type { User } from "../../people/staff/user.ts";
-import { newUserRow, userKey, userRow } from "../../people/staff/user-store.ts";
-import {
-  parseDisabled,
-  PLATFORM_ROW_KEY,
-  platformRow,
-  platformStatusOf,
-  userCountWrite,
-} from "../platform-row.ts";
+import { parseDisabled, PLATFORM_ROW_KEY, platformRow, platformStatusOf } from "../platform-row.ts";
 
 export const INDEX = "platforms";
 
 const INDEX_TIME_LENGTH = "0000000000000000|".length;
 export const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
-
-/** Maximum rows of a platform that holds nothing: itself, its head and wallet, its user and the mails to that user. */
-const ROWS_OF_EMPTY_MAX = 40;
-const isOfEmptyPlatform = (rowKey: string) =>
-  rowKey === PLATFORM_ROW_KEY || isHeadRow(rowKey) || rowKey.startsWith("M|");
 
 export function toPlatform(id: string, row: Row): Platform {
   const { name, createdAt, updatedAt } = platformRow.decode(row);
@@ -68,11 +53,11 @@ export class PlatformStore {
   }
 
   /**
-   * Stores a platform, its first user and `more` new rows in one transaction. The entry of the index is written before.
+   * Stores a platform with the row of its owner and others in one transaction. The entry of the index is written before.
    * If a crash leaves an entry without a platform, `list` and `walk` skip it.
    * @throws AppError `service_unavailable`
    */
-  async createWithOwner(platform: Platform, owner: User, more: readonly Row[] = []): Promise<void> {
+  async createWithOwner(platform: Platform, rows: readonly Row[]): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
     const columns = platformRow.encode({
       name,
@@ -86,7 +71,7 @@ export class PlatformStore {
     await this.#core.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#core.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
-      ...[newUserRow(owner), ...more].map((row) => ({ kind: "create", row }) as const),
+      ...rows.map((row) => ({ kind: "create", row }) as const),
     ]);
     if (result.kind === "applied") return;
     // The ids were made for this call, so this call has written a row under them.
@@ -128,45 +113,6 @@ export class PlatformStore {
         };
       }),
     );
-  }
-
-  /**
-   * Removes a user whose e-mail isn't verified, and the platform if it holds nothing but that user. Returns whether the
-   * user is gone. Each verification is a transaction of the same partition, so one of both comes first. With
-   * `unlessOthers`, a user stays whose platform holds something else.
-   */
-  async removeUnverified(
-    { id: userId, platformId }: Pick<User, "id" | "platformId">,
-    { unlessOthers = false }: { readonly unlessOthers?: boolean } = {},
-  ): Promise<boolean> {
-    const key = userKey(userId);
-    const range = { partitionKey: platformId, limit: ROWS_OF_EMPTY_MAX + 1 };
-    const rowKeys = (await this.#core.list(range)).map(({ row }) => row.rowKey);
-    const others = rowKeys.filter((one) => one !== key && !isOfEmptyPlatform(one));
-    const isEmpty = others.length === 0 && rowKeys.length <= ROWS_OF_EMPTY_MAX;
-    const outcome = await this.#commit<"kept" | "user" | "platform">(
-      platformId,
-      accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
-        const [user, platform] = [row(key), row(PLATFORM_ROW_KEY)];
-        if (user === undefined || platform === undefined) return tried ?? { answer: "user" };
-        const { emailVerified, role } = userRow.decode(user.row);
-        if (emailVerified) return { answer: "kept" };
-        const removed = { kind: "delete", rowKey: key } as const;
-        const isLast = platformRow.decode(platform.row).users < 2;
-        if (isLast && isEmpty && walletOf({ row }).balance === 0) {
-          const whole = [removed, { kind: "delete", rowKey: PLATFORM_ROW_KEY } as const];
-          return { answer: "platform", writes: whole, raises: true };
-        }
-        if (unlessOthers) return { answer: "kept" };
-        const writes = [removed, userCountWrite(platform, -1, role)];
-        return { answer: "user", writes, raises: true };
-      }),
-    );
-    if (outcome === "platform") {
-      await this.#core.delete(INDEX, indexKey(platformId));
-      await this.#core.deleteAll(platformId, rowKeys.filter(isOfEmptyPlatform));
-    }
-    return outcome !== "kept";
   }
 
   /** Reads the counts of each of a platform's applications. */

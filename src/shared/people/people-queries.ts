@@ -1,0 +1,43 @@
+import type { Maker } from "../callers/caller.ts";
+import type { LinkGuard } from "../connections/connections.ts";
+import type { TenantQueries } from "../tenants/tenants.ts";
+import { isMakerActive } from "./access-rows.ts";
+import { listOwners } from "./staff/owners.ts";
+import { toUser, userKey } from "./staff/user-store.ts";
+import { isSessionLive } from "./staff/user.ts";
+import type { PeopleStores } from "./stores.ts";
+
+/** Makes what modules below ask of those who sign in, and of the keys and sessions that made something. */
+export function createPeopleQueries(stores: PeopleStores, tenants: TenantQueries, now: () => Date) {
+  const rows: Parameters<typeof isMakerActive>[0] = {
+    key: tenants.findKey,
+    user: (platformId, id) => stores.users.find(platformId, id),
+  };
+  return {
+    listOwners: (platformId: string) => listOwners({ stores }, platformId),
+    isMakerActive: (platformId: string, maker: Maker) =>
+      isMakerActive(rows, { platformId, maker }, now()),
+    /** Returns the rows that must exist and be active in the transaction that links an account, those of `makers` too. */
+    linkGuard(
+      profile: Parameters<TenantQueries["linkGuard"]>[0],
+      makers: readonly Maker[],
+    ): LinkGuard {
+      const keyIds = makers.flatMap(({ id, session }) => (session === null ? [id] : []));
+      const sessions = makers.flatMap(({ id, session }) =>
+        session === null ? [] : [{ rowKey: userKey(id), session }],
+      );
+      const { rowKeys, allows } = tenants.linkGuard(profile, keyIds);
+      return {
+        rowKeys: [...rowKeys, ...sessions.map(({ rowKey }) => rowKey)],
+        allows: (view) =>
+          allows(view) &&
+          sessions.every(({ rowKey, session }) => {
+            const stored = view.row(rowKey);
+            return (
+              stored !== undefined && isSessionLive(toUser(profile.platformId, stored.row), session)
+            );
+          }),
+      };
+    },
+  };
+}
