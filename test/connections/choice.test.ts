@@ -331,7 +331,7 @@ describe("a network whose app is not configured", () => {
     });
     expect(judged.body.data.platforms.linkedin).toMatchObject({
       valid: false,
-      errors: [{ code: "app_misconfigured", rule: "network.not_available" }],
+      errors: [{ code: "app_misconfigured", rule: "linkedin.network.notConfigured" }],
     });
   });
 });

@@ -148,7 +148,7 @@ describe("images that do not fit", () => {
       }
       const leg = post.legs.find(({ platform }: { platform: string }) => platform === network);
       const rules = REPAIRS[network].map((repair) => `${network}.media.${repair}`);
-      const told = leg.warnings.map(({ code }: { code: string }) => code);
+      const told = leg.warnings.map(({ rule }: { rule: string }) => rule);
       expect(repairsOf(network, told)).toEqual(rules);
     }
   });
@@ -175,7 +175,8 @@ describe("images that do not fit", () => {
     expect(published?.bytes).toBeLessThanOrEqual(2_000_000);
     expect(published?.mimeType).toBe("image/jpeg");
     expect(post.legs[0].warnings).toContainEqual({
-      code: "bluesky.media.recompressed",
+      code: "image_changed",
+      rule: "bluesky.media.recompressed",
       message: expect.stringContaining("compressed"),
     });
   });
@@ -239,8 +240,10 @@ describe("files as people have them", () => {
     }
   });
 
-  const ofType = (network: string, found: readonly { rule?: string; code?: string }[]) =>
-    found.filter(({ rule, code }) => (rule ?? code) === `${network}.media.type`);
+  const ofType = (network: string, found: readonly { rule: string }[]) =>
+    found.filter(({ rule }) =>
+      [`${network}.media.type`, `${network}.media.typeUnknown`].includes(rule),
+    );
 
   test("a guess by a file's name is gone when the file was read and is another", async () => {
     const body = { platforms: [...NETWORK_NAMES], mediaUrls: [at("photo.heic")] };

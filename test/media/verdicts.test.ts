@@ -155,7 +155,7 @@ interface Ended {
   readonly platform: NetworkName;
   readonly status: string;
   readonly error: Finding | null;
-  readonly warnings: readonly { readonly code: string }[];
+  readonly warnings: readonly { readonly rule: string }[];
 }
 
 async function validate(body: object): Promise<Readonly<Record<NetworkName, Told>>> {
@@ -189,7 +189,7 @@ const repairsOf = (rules: readonly (string | null)[]) =>
 function agrees(told: Told, { status, error, warnings }: Ended): boolean {
   if (status === "succeeded") {
     const said = repairsOf(told.warnings.map(({ rule }) => rule));
-    return told.valid && said === repairsOf(warnings.map(({ code }) => code));
+    return told.valid && said === repairsOf(warnings.map(({ rule }) => rule));
   }
   // An unreachable file breaks no rule of the network's own.
   const isSame = ({ code, rule, message }: Finding) =>

@@ -85,14 +85,16 @@ test.each([
   const url = `https://files.example/a.${"kind" in options ? "jpg" : "mp4"}`;
   const media = [{ url, altText: "x".repeat(9_000) }];
   const codes = networkOf(name).check(draft({ text: "", media, options }), {});
-  expect(codes.map(({ code }) => code)).toEqual(["media_rejected"]);
+  expect(codes.map(({ code }) => code)).toEqual(["option_unused"]);
 });
 
 test("a leg tells by its code what has one of its own, and everything once", () => {
   const long = "x".repeat(9_000);
   const found = networkOf("bluesky").check(described(long, long), {});
   const message = found[0]?.message ?? "";
-  expect(toLegWarnings(found)).toEqual([{ code: "alt_text_shortened", message }]);
+  expect(toLegWarnings(found)).toEqual([
+    { code: "alt_text_shortened", rule: "bluesky.altText.shortened", message },
+  ]);
 });
 
 test.each([
@@ -108,5 +110,5 @@ test.each([
     ...bluesky.check(draft({ media }), {}),
     ...(bluesky.checkFiles?.(draft({ media }), {}, files) ?? []),
   ];
-  expect(found.map(({ rule }) => rule)).toEqual(["bluesky.media.altTextVideo"]);
+  expect(found.map(({ rule }) => rule)).toEqual(["bluesky.altText.videoShortened"]);
 });

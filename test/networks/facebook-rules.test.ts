@@ -52,7 +52,7 @@ describe("Facebook's rules", () => {
     [
       "an image that cannot be converted",
       { media: media("a.heic") },
-      ["warning facebook.media.type"],
+      ["warning facebook.media.typeUnknown"],
     ],
     ["a name without an ending", { media: media("a") }, []],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel" } }, []],
@@ -72,7 +72,7 @@ describe("Facebook's rules", () => {
       { media: images(1), options: { kind: "story" } },
       ["warning facebook.story.text"],
     ],
-    ["a description of a video", { media: [described] }, ["warning facebook.media.altText"]],
+    ["a description of a video", { media: [described] }, ["warning facebook.altText.unused"]],
     [
       "a link beside media",
       { media: images(1), options: { link: "https://a.example" } },

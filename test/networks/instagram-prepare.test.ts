@@ -217,7 +217,7 @@ describe("preparing a post for Instagram", () => {
   test("refuses a post without media, even when it comes this far", async () => {
     expect(await prepare({}, { media: [] })).toMatchObject({
       kind: "rejected",
-      failure: { code: "text_invalid", rule: "instagram.media.required" },
+      failure: { code: "media_rejected", rule: "instagram.media.required" },
     });
   });
 

@@ -42,12 +42,12 @@ describe("Instagram's rules", () => {
     ["an image without words", { text: "" }, []],
     ["words alone", { media: [] }, ["error instagram.media.required"]],
     ["27 hashtags", { text: tags(27, "#") }, []],
-    ["28 hashtags", { text: tags(28, "#") }, ["warning instagram.text.hashtags"]],
-    ["30 hashtags", { text: tags(30, "#") }, ["warning instagram.text.hashtags"]],
+    ["28 hashtags", { text: tags(28, "#") }, ["warning instagram.text.hashtagsNearLimit"]],
+    ["30 hashtags", { text: tags(30, "#") }, ["warning instagram.text.hashtagsNearLimit"]],
     ["31 hashtags", { text: tags(31, "#") }, ["error instagram.text.hashtags"]],
     ["31 signs that are none", { text: "a#b & &#39; ".repeat(31) }, []],
     ["18 mentions", { text: tags(18, "@") }, []],
-    ["20 mentions", { text: tags(20, "@") }, ["warning instagram.text.mentions"]],
+    ["20 mentions", { text: tags(20, "@") }, ["warning instagram.text.mentionsNearLimit"]],
     ["21 mentions", { text: tags(21, "@") }, ["error instagram.text.mentions"]],
     ["21 addresses", { text: "a@b.example ".repeat(21) }, []],
     ["ten files", { media: images(10) }, []],
@@ -58,13 +58,13 @@ describe("Instagram's rules", () => {
     [
       "an image that cannot be converted",
       { media: media("a.heic") },
-      ["warning instagram.media.type"],
+      ["warning instagram.media.typeUnknown"],
     ],
-    ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.type"]],
+    ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.typeUnknown"]],
     ["a name without an ending", { media: media("a") }, []],
     ["a description", { media: described("a.jpg", 1000) }, []],
-    ["a long one", { media: described("a.jpg", 1001) }, ["warning instagram.media.altText"]],
-    ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.media.altTextUnused"]],
+    ["a long one", { media: described("a.jpg", 1001) }, ["warning instagram.altText.shortened"]],
+    ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.altText.unused"]],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel", thumbOffsetMs: 5 } }, []],
     [
       "a reel of a file whose name tells nothing",
@@ -103,10 +103,10 @@ describe("Instagram's rules", () => {
     expect(rules(instagram.check(draft(overrides)))).toEqual(expected);
   });
 
-  test("call missing media a fault of the text, in the network's own field", () => {
+  test("call missing media a fault of the media, in the network's own field", () => {
     const [problem] = instagram.check(draft({ media: [], options: { mediaUrls: [] } }));
     expect(problem).toMatchObject({
-      code: "text_invalid",
+      code: "media_rejected",
       field: "platformOptions.instagram.mediaUrls",
     });
   });

@@ -28,12 +28,12 @@ describe("LinkedIn's rules", () => {
       ["error linkedin.media.mixed"],
     ],
     ["names without an ending", { media: media("a", "b.php") }, []],
-    ["another kind of video", { media: media("a.mov") }, ["warning linkedin.media.type"]],
+    ["another kind of video", { media: media("a.mov") }, ["warning linkedin.media.typeUnknown"]],
     ["an image that is converted", { media: media("a.webp") }, []],
     [
       "an image that cannot be converted",
       { media: media("a.heic") },
-      ["warning linkedin.media.type"],
+      ["warning linkedin.media.typeUnknown"],
     ],
     ["audio", { media: media("a.mp3") }, ["error linkedin.media.type"]],
     ["a document", { media: media("a.pdf"), options: { documentTitle: "A" } }, []],
@@ -47,7 +47,7 @@ describe("LinkedIn's rules", () => {
     [
       "a long alternative text",
       { media: [{ url: "https://files.example/a.jpg", altText: "x".repeat(4087) }] },
-      ["warning linkedin.media.altText"],
+      ["warning linkedin.altText.shortened"],
     ],
     [
       "the longest alternative text",

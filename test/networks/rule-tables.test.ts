@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { describeRules } from "../../tools/describe-rules.ts";
 import { breach, checkRules, textRules } from "../../src/shared/networks/contract/rules.ts";
-import { LEG_ERRORS } from "../../src/shared/networks/contract/errors.ts";
+import { LEG_ERRORS, WARNING_CODES } from "../../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 
@@ -48,6 +48,30 @@ describe("the rules of the networks", () => {
   );
 });
 
+/** The codes that a warning may have, which say what is done to the post, or could not be done. */
+const OF_WARNINGS = [...WARNING_CODES, "permission_missing", "feature_unsupported"] as string[];
+
+describe("the code of a rule", () => {
+  test.each(["error", "warning"] as const)(
+    "a rule that is an %s has a code of those",
+    (severity) => {
+      const found = described.filter((rule) => rule.severity === severity);
+      const allowed = severity === "error" ? Object.keys(LEG_ERRORS) : OF_WARNINGS;
+      expect(found.filter(({ code }) => !allowed.includes(code))).toEqual([]);
+    },
+  );
+
+  test("rules of the same name have the same code and severity on all networks", () => {
+    const meanings = new Map<string, string>();
+    for (const { network, rule, severity, code } of described) {
+      const name = rule.slice(network.length + 1);
+      const meaning = `${severity} ${code}`;
+      expect([rule, meanings.get(name) ?? meaning]).toEqual([rule, meaning]);
+      meanings.set(name, meaning);
+    }
+  });
+});
+
 describe("a broken rule", () => {
   const table = {
     "toy.text.length": {
@@ -72,10 +96,9 @@ describe("a broken rule", () => {
     });
   });
 
-  test("a broken rule may have a limit of the account's own, and be no more than a warning", () => {
-    const at = { used: 6, limit: 5, severity: "warning", mediaIndex: 2 } as const;
+  test("a broken rule may have a limit of the account's own", () => {
+    const at = { used: 6, limit: 5, mediaIndex: 2 } as const;
     expect(breach(table, "toy.text.length", at)).toMatchObject({
-      severity: "warning",
       message: "It has 6 of 5.",
       mediaIndex: 2,
     });

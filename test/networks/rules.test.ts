@@ -28,7 +28,11 @@ describe("Bluesky's rules", () => {
     ["image and video", { media: media("a.jpg", "b.mp4?x=.jpg") }, ["error bluesky.media.mixed"]],
     ["names without an ending", { media: media("a", "b.php") }, []],
     ["another kind of video", { media: media("a.webm") }, []],
-    ["a video that no server takes", { media: media("a.avi") }, ["warning bluesky.media.type"]],
+    [
+      "a video that no server takes",
+      { media: media("a.avi") },
+      ["warning bluesky.media.typeUnknown"],
+    ],
     ["audio", { media: media("a.mp3") }, ["error bluesky.media.type"]],
     [
       "a card beside media",
@@ -85,7 +89,7 @@ describe("Mastodon's rules", () => {
       "a long alternative text",
       { text: "", media: [{ url: "https://files.example/a.jpg", altText: "1234" }] },
       small,
-      ["warning mastodon.media.altText"],
+      ["warning mastodon.altText.shortened"],
     ],
     [
       "limits that are none",

@@ -23,7 +23,7 @@ test("an alternative text that is too long for a network is published shorter, a
   const { valid, platforms } = dataOf(await publisher.call("POST", "/v1/posts/validate", call));
   expect([valid, platforms.bluesky.warnings]).toEqual([true, []]);
   expect(platforms.mastodon.warnings).toMatchObject([
-    { code: "alt_text_shortened", rule: "mastodon.media.altText", mediaIndex: 0 },
+    { code: "alt_text_shortened", rule: "mastodon.altText.shortened", mediaIndex: 0 },
   ]);
 
   const accepted = await publisher.accept(bodyOf(text));

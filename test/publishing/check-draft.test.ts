@@ -192,7 +192,7 @@ describe("a leg as it is accepted", () => {
     expect(warningsOf(lacking)).toMatchObject([
       {
         code: "permission_missing",
-        rule: "connection.firstComment",
+        rule: "facebook.firstComment.permission",
         field: "platformOptions.facebook.firstComment",
       },
     ]);

@@ -23,7 +23,8 @@ test("a leg warns of a post that the server published without its files", async 
   const [leg] = (await publisher.read(id)).legs;
   expect(leg.status).toBe("succeeded");
   expect(leg.warnings).toContainEqual({
-    code: "mastodon.media.missing",
+    code: "option_unused",
+    rule: "mastodon.media.missing",
     message: "The server published the post without some of its media files.",
   });
 });

@@ -138,7 +138,11 @@ describe("the body of a delivery", () => {
     const of = {
       account: { id: huge, username: huge, url: huge },
       error: { code: "network_unavailable", mediaIndex: null, ...words },
-      warnings: Array.from({ length: 40 }, () => ({ code: huge, message: huge })),
+      warnings: Array.from({ length: 40 }, () => ({
+        code: "near_limit" as const,
+        rule: huge,
+        message: huge,
+      })),
       result: { externalId: huge, url: huge },
     } as const;
     const sent = JSON.parse(deliveryBody(eventOf(aPostOf(huge, { of }), "leg.failed"), BASE_URL));

@@ -6,7 +6,7 @@ import {
   quota,
 } from "../connections/answer-schema.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
-import { WARNING_CODES } from "../networks/contract/errors.ts";
+import { WARNING_CODES, WARNING_MEANINGS } from "../networks/contract/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
@@ -30,6 +30,17 @@ const legError = shape(() =>
       docUrl: docAddress(),
     })
     .meta({ id: "LegError", description: "Why a leg failed or was skipped." }),
+);
+
+/** A plain list, because a generator may use one enumeration in another before it has declared it. */
+const findingCode = shape(() =>
+  z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
+    id: "FindingCode",
+    description: [
+      "A code of `LegErrorCode`, with the same meaning, or one that only warns, which says what is done to the post, or could not be done:",
+      ...WARNING_CODES.map((code) => `- \`${code}\`: ${WARNING_MEANINGS[code]}`),
+    ].join("\n"),
+  }),
 );
 
 const firstComment = shape(() =>
@@ -78,10 +89,8 @@ const leg = shape(() =>
       error: legError().nullable(),
       retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
       warnings: z
-        .array(z.strictObject({ code: z.string(), message: z.string() }))
-        .describe(
-          "Differences from what was given. `code`: a `FindingCode` that only warns, or a rule.",
-        ),
+        .array(z.strictObject({ code: findingCode(), rule: z.string(), message: z.string() }))
+        .describe("What was done to the post, or could not be done."),
       tokensCharged: count(),
       firstComment: firstComment().nullable().describe("Null when none was requested."),
       removal: removal().nullable().describe("The latest one. Null when none was requested."),
@@ -123,15 +132,6 @@ export const post = shape(
         id: "Post",
         description: "A publish job, with one leg per network.",
       }) satisfies z.ZodType<PostView>,
-);
-
-/** A plain list, because a generator may use one enumeration in another before it has declared it. */
-const findingCode = shape(() =>
-  z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
-    id: "FindingCode",
-    description:
-      "A code of `LegErrorCode`, with the same meaning, or one that only warns: `alt_text_shortened`, `text_shortened`, `link_card_skipped` (the link card is left out), `thumbnail_failed` (its picture is left out).",
-  }),
 );
 
 const finding = shape(() =>

@@ -50,8 +50,12 @@ const problemForm = shape(
       networkCode: z.string().nullable(),
     }) as unknown as z.ZodType<LegProblem>,
 );
-const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
-  z.array(z.looseObject({ code: z.string(), message: z.string() })),
+const warningsForm = shape(
+  () =>
+    // Safe: a code that this build doesn't know is shown unchanged.
+    z.array(
+      z.looseObject({ code: z.string(), rule: z.string(), message: z.string() }),
+    ) as unknown as z.ZodType<readonly LegWarning[]>,
 );
 
 const refusalForm = shape(

@@ -42,17 +42,12 @@ export interface LegProblem {
 }
 
 /** A warning about a leg that was published, but not exactly as it was given. */
-export interface LegWarning {
-  readonly code: string;
-  readonly message: string;
-}
+export type LegWarning = Pick<Problem, "code" | "rule" | "message">;
 
-/** Returns warnings as the leg's readers see them, by their own codes or their rules, each of them once. */
+/** Returns warnings as the leg's readers see them, each rule once. */
 export function toLegWarnings(found: readonly Problem[]): readonly LegWarning[] {
-  const warnings = found.map(({ code, rule, message }) => {
-    return { code: endsLegs(code) ? rule : code, message };
-  });
-  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
+  const warnings = found.map(({ code, rule, message }) => ({ code, rule, message }));
+  return [...new Map(warnings.map((warning) => [warning.rule, warning])).values()];
 }
 
 /** Returns a broken rule as the leg's error. */

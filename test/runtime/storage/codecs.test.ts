@@ -214,7 +214,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     }),
     { minLength: 1 },
   ),
-  warnings: fc.array(fc.record({ code: text, message: text, later: jsonValue })),
+  warnings: fc.array(fc.record({ code: text, rule: text, message: text, later: jsonValue })),
   off: fc.array(text),
   waiting: fc.array(
     fc.record({

@@ -23,7 +23,7 @@ export const bluesky = network("bluesky", {
   checkFiles,
   media,
   pictures,
-  altTextMax: () => rules["bluesky.media.altText"].limit,
+  altTextMax: () => rules["bluesky.altText.shortened"].limit,
   /** Offers the network's own page first, and an app password for servers and people that don't want it. */
   link: {
     kind: "oauth",

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
+import { typeGuess } from "../contract/media-check.ts";
 import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
@@ -56,7 +57,7 @@ export const rules = {
     remediation: "Shorten the text, or leave out a link that a card shows.",
     broken: ({ draft, shown }) => shown !== draft.text && fits(shown),
   }),
-  "bluesky.text.mention": warning("text_invalid", {
+  "bluesky.text.mention": warning("option_unused", {
     message: "A mention names no account that could be found; it is published as plain text.",
     remediation: "Check the handle.",
   }),
@@ -85,6 +86,10 @@ export const rules = {
     message:
       "Bluesky takes images and videos as MP4, MOV, WebM or MPEG; some servers take MP4 alone.",
     remediation: "Convert the file to MP4.",
+    broken: ({ kinds }) => kinds.flatMap((kind, index) => (kind === "audio" ? [index] : [])),
+  }),
+  "bluesky.media.typeUnknown": warning("type_unknown", {
+    ...typeGuess("Bluesky", "MP4"),
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
   "bluesky.media.size": error("media_rejected", {
@@ -96,12 +101,12 @@ export const rules = {
     message: "The video is longer than the 10 minutes that Bluesky takes.",
     remediation: "Use a shorter video.",
   }),
-  "bluesky.media.altText": warning("alt_text_shortened", {
+  "bluesky.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts("Bluesky", ALT_TEXT_MAX),
     field: "altTexts",
     broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, (item) => !isVideo(item)),
   }),
-  "bluesky.media.altTextVideo": ofVideos(({ draft }) =>
+  "bluesky.altText.videoShortened": ofVideos(({ draft }) =>
     longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isVideo),
   ),
   "bluesky.linkCard.unread": warning("link_card_skipped", {
@@ -113,7 +118,7 @@ export const rules = {
     message: "The picture of the page can't be used; the link card is published without it.",
     remediation: "Give the card with platformOptions.bluesky.linkCard.",
   }),
-  "bluesky.linkCard.media": warning("link_rejected", {
+  "bluesky.linkCard.media": warning("link_card_skipped", {
     message: "A Bluesky post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link card.",
     broken: ({ draft, options }) => draft.media.length > 0 && Boolean(options.linkCard),
@@ -167,19 +172,17 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
   // If the file's name shows a video, `check` has already warned.
   const isTold = (item: MediaItem) => becomesVideo && !isVideo(item);
   const found = ofVideos(() => longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isTold));
-  return checkRules({ "bluesky.media.altTextVideo": found }, { draft });
+  return checkRules({ "bluesky.altText.videoShortened": found }, { draft });
 };
 
 function isVideo({ url }: MediaItem): boolean {
   return mediaKindOf(url) === "video";
 }
 
-/** Returns a file whose name suggests a type that Bluesky doesn't accept. For audio this is certain. */
-function foreignType({ url }: MediaItem, mediaIndex: number) {
-  const kind = mediaKindOf(url);
-  if (kind === "audio") return [{ mediaIndex }];
-  const isForeign = kind === "video" && !/^(?:mp4|m4v|mov|webm|mpg|mpeg)$/.test(extensionOf(url));
-  return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
+/** Returns a file whose name suggests a type that Bluesky doesn't accept. */
+function foreignType(item: MediaItem, mediaIndex: number) {
+  const isKnown = /^(?:mp4|m4v|mov|webm|mpg|mpeg)$/.test(extensionOf(item.url));
+  return isVideo(item) && !isKnown ? [mediaIndex] : [];
 }
 
 const IMAGE = {

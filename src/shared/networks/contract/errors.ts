@@ -112,25 +112,34 @@ export const LEG_ERRORS = {
 
 export type LegErrorCode = keyof typeof LEG_ERRORS;
 
-/** Codes that are only warnings: the post is published, but not exactly as it was given. */
-export const WARNING_CODES = [
-  "alt_text_shortened",
-  "text_shortened",
-  "link_card_skipped",
-  "thumbnail_failed",
-  "kind_changed",
-] as const;
-
-/** What each of these warnings means. */
+/** Codes that are only warnings, by what each of them means: what is done to the post, or could not be done. */
 export const WARNING_MEANINGS = {
-  alt_text_shortened: "The alternative text is cut, between words if possible.",
+  image_changed:
+    "A picture is converted, scaled, turned, compressed, flattened or shown as its first frame: `rule` says which.",
+  metadata_removed:
+    "Where, when and with what a picture was taken is left out, or what its file has besides the picture.",
   text_shortened: "The text is shown shorter than it was given.",
+  alt_text_shortened: "An alternative text is cut, between words if possible.",
+  near_limit: "A limit is nearly reached. Nothing is done.",
+  option_unused:
+    "A field, a text or an alternative text has no place on this network or kind of post, and is left out.",
   link_card_skipped: "The link card is left out.",
-  thumbnail_failed: "The picture is left out.",
-  kind_changed: "The post is published as another kind.",
-} as const satisfies Record<WarningCode, string>;
+  first_comment_failed: "The first comment was not published.",
+  first_comment_unknown: "The network did not confirm the first comment.",
+  thumbnail_failed: "The picture of a link card is left out.",
+  kind_changed: "The post is published as another kind, such as a feed video instead of a reel.",
+  default_used: "A value was chosen for the caller, such as a document's title.",
+  type_unknown:
+    "It isn't known whether the network accepts a file of this type. The file is sent as it is.",
+} as const;
 
-type WarningCode = (typeof WARNING_CODES)[number];
+/** Codes of errors that warnings may have as well: an extra is left out. */
+const SHARED_CODES = ["permission_missing", "feature_unsupported"] as const;
+
+export type WarningCode = keyof typeof WARNING_MEANINGS | (typeof SHARED_CODES)[number];
+
+// Safe: the record has these keys and no others.
+export const WARNING_CODES = Object.keys(WARNING_MEANINGS) as (keyof typeof WARNING_MEANINGS)[];
 
 export type FindingCode = LegErrorCode | WarningCode;
 

@@ -284,18 +284,32 @@ const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = {
 const ruleOf = (network: string, reason: MediaReason) =>
   `${network}.media.${RULES[reason] ?? reason}`;
 
-/**
- * Reports whether a rule is about the type of files. A warning of it is only a guess by a file's name, until the file is
- * read.
- */
 export function isTypeRule(network: string, rule: string | undefined): boolean {
   return rule === ruleOf(network, "type");
+}
+
+/** The last part of the rule that a file's name suggests a type that may be refused. */
+const TYPE_GUESS = "typeUnknown";
+
+/** Reports whether a rule is a guess about the type of a file by its name, which holds until the file is read. */
+export function isTypeGuess(network: string, rule: string | undefined): boolean {
+  return rule === `${network}.media.${TYPE_GUESS}`;
+}
+
+/** Makes the rule that a file's name suggests a type that may be refused. `type` is what to convert it to. */
+export function typeGuess(title: string, type: string) {
+  return {
+    message: `The name of a file suggests a type that ${title} may refuse.`,
+    remediation: `If the post fails, convert the file to ${type}.`,
+  } as const;
 }
 
 // Safe: the record has every reason as its key and nothing else.
 export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
 
 type ProblemPosition = Pick<Problem, "field" | "mediaIndex">;
+
+const METADATA_REPAIRS: ReadonlySet<MediaRepair> = new Set(["metadataRemoved", "extrasRemoved"]);
 
 /** Makes the warning that a file is changed so that the network accepts it. */
 export function repairWarning(
@@ -305,7 +319,7 @@ export function repairWarning(
 ): Problem {
   return {
     severity: "warning",
-    code: "media_rejected",
+    code: METADATA_REPAIRS.has(repair) ? "metadata_removed" : "image_changed",
     rule: `${network}.media.${repair}`,
     message: REPAIRS[repair],
     remediation: "Nothing needs to be done.",
@@ -353,7 +367,7 @@ export function refusalError(
 ): Problem {
   const rule = ruleOf(name, reason);
   const isOwn = RULES[reason] === undefined && rules[rule] !== undefined;
-  if (isOwn) return breach(rules, rule, { ...position, severity: "error" });
+  if (isOwn) return breach(rules, rule, position);
   return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...position };
 }
 

@@ -1,5 +1,5 @@
 import { fieldOf, type LegDraft } from "./draft.ts";
-import type { FindingCode } from "./errors.ts";
+import type { FindingCode, LegErrorCode, WarningCode } from "./errors.ts";
 
 type RuleUnit =
   | "UTF-16 units"
@@ -15,7 +15,6 @@ type RuleUnit =
 
 /** One rule of a network. The check of a draft, and the refusal of a file while publishing, name it by its id. */
 export interface Rule {
-  /** The worst case. A suspicion from a file's name is only a warning. */
   readonly severity: "error" | "warning";
   readonly code: FindingCode;
   /** The largest allowed number. Absent when the rule is not about a number. */
@@ -50,9 +49,9 @@ export function ruleRows<Facts>() {
   type Row = Omit<Rule, "severity" | "code"> & RuleCheck<Facts>;
   type Hint = Omit<Row, "remediation"> & Partial<Pick<Row, "remediation">>;
   const remediation: string = "Nothing needs to be done.";
-  const error = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
+  const error = <const Code extends LegErrorCode, const Of extends Row>(code: Code, row: Of) =>
     ({ severity: "error", code, ...row }) as const;
-  const warning = <const Code extends FindingCode, const Of extends Hint>(code: Code, row: Of) =>
+  const warning = <const Code extends WarningCode, const Of extends Hint>(code: Code, row: Of) =>
     ({ severity: "warning", code, remediation, ...row }) as const;
   return { error, warning };
 }
@@ -111,7 +110,7 @@ export function textRules<const Network extends string, const Id extends string>
     used: ({ measured }) => measured.usedCharacters,
     limitOf: ({ measured }) => measured.maxCharacters,
   });
-  const nearLimit = warning("text_too_long", {
+  const nearLimit = warning("near_limit", {
     limit: Math.floor(limit * NEARLY),
     unit,
     message: "The text uses {used} of {limit} characters.",
@@ -148,7 +147,7 @@ export interface TextMeasure {
   readonly maxCharacters: number;
 }
 
-interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severity">> {
+interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex">> {
   readonly used?: number;
   /** The limit that replaces the table's. */
   readonly limit?: number;
@@ -158,7 +157,7 @@ interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severit
 export function breach<Table extends RuleTable>(
   table: Table,
   id: keyof Table & string,
-  { used, limit, field = null, mediaIndex = null, severity }: Breach = {},
+  { used, limit, field = null, mediaIndex = null }: Breach = {},
 ): Problem {
   // Safe: the id is a key of the table.
   const rule = table[id] as Rule;
@@ -167,7 +166,7 @@ export function breach<Table extends RuleTable>(
     limit: limit ?? rule.limit,
   };
   return {
-    severity: severity ?? rule.severity,
+    severity: rule.severity,
     code: rule.code,
     rule: id,
     message: rule.message.replace(/\{(\w+)\}/g, (_place, name: string) => `${numbers[name] ?? ""}`),

@@ -23,7 +23,7 @@ export const facebook = network("facebook", {
   check,
   checkFiles,
   media,
-  altTextMax: () => rules["facebook.media.altTextLength"].limit,
+  altTextMax: () => rules["facebook.altText.shortened"].limit,
   quotaOf,
   link: facebookLink,
   missingScopes: lackedExtras,

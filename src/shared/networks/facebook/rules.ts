@@ -1,6 +1,7 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
+import { typeGuess } from "../contract/media-check.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
@@ -48,6 +49,9 @@ export const rules = {
     message:
       "Facebook takes JPEG, PNG, GIF, BMP and TIFF images, and videos; no audio and no other files.",
     remediation: "Convert the file to JPEG or MP4, or leave it out.",
+  }),
+  "facebook.media.typeUnknown": warning("type_unknown", {
+    ...typeGuess("Facebook", "JPEG or MP4"),
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
   }),
   "facebook.media.mixed": error("media_rejected", {
@@ -65,20 +69,20 @@ export const rules = {
     message: "Facebook could not use an image of the post.",
     remediation: "Use a JPEG of at most 10 MB.",
   }),
-  "facebook.media.altText": warning("media_rejected", {
+  "facebook.altText.unused": warning("option_unused", {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
     field: "altTexts",
     // Only the first file is reported, because there is at most one video.
     broken: ({ draft, form }) =>
       form === undefined || hasPhotos(form) ? [] : unusedAltTexts(draft, () => false).slice(0, 1),
   }),
-  "facebook.media.altTextLength": warning("alt_text_shortened", {
+  "facebook.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts("Facebook", ALT_TEXT_MAX),
     broken: ({ draft, form, isNone }) =>
       !isNone && (form === undefined || hasPhotos(form)) ? longAltTexts(draft, ALT_TEXT_MAX) : [],
   }),
   ...formRules("facebook", "A Facebook"),
-  "facebook.title.unused": warning("invalid_request", {
+  "facebook.title.unused": warning("option_unused", {
     message: "Only videos have a title; it is left out of this post.",
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && form !== "video" && options.title !== undefined,
@@ -88,7 +92,7 @@ export const rules = {
     remediation: "Leave out platformOptions.facebook.link, or link to another site.",
     broken: ({ options }) => isOwnLink(options.link),
   }),
-  "facebook.link.media": warning("link_rejected", {
+  "facebook.link.media": warning("link_card_skipped", {
     message: "A Facebook post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link.",
     broken: ({ draft, options: { link } }) =>
@@ -139,7 +143,7 @@ function hasPhotos(form: Form): boolean {
 /** Returns a file whose name suggests a type that Facebook doesn't accept and that can't be converted. */
 function unusualImage({ url }: MediaItem, mediaIndex: number) {
   const isUnusual = /^(?:heic|heif|svg)$/.test(extensionOf(url));
-  return isUnusual ? [{ mediaIndex, severity: "warning" as const }] : [];
+  return isUnusual ? [mediaIndex] : [];
 }
 
 /**

@@ -30,7 +30,7 @@ export function formRules<const Network extends string>(network: Network, title:
       message: "A story is made of one image or one video.",
       remediation: `Give the post one media file, or leave out platformOptions.${network}.kind.`,
     }),
-    "story.text": warning("text_invalid", {
+    "story.text": warning("option_unused", {
       message: `${title} story has no text; the text is left out.`,
       remediation: "Put the text into the image or video.",
       field: "text",

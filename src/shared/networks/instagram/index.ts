@@ -24,7 +24,7 @@ export const instagram = network("instagram", {
   checkFiles,
   media,
   pictures,
-  altTextMax: () => rules["instagram.media.altText"].limit,
+  altTextMax: () => rules["instagram.altText.shortened"].limit,
   quotaOf,
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
   link: instagramLink,

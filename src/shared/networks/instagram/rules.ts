@@ -1,6 +1,7 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { checkNames, extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
+import { typeGuess } from "../contract/media-check.ts";
 import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
@@ -26,24 +27,38 @@ const CAPTION_MAX = 2200;
 const FILES_MAX = 10;
 const ALT_TEXT_MAX = 1000;
 
-function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp) {
-  return error("text_invalid", {
-    limit,
-    unit,
-    message: `The text has {used} ${unit}; Instagram allows {limit}.`,
-    remediation: `Use fewer ${unit}.`,
-    broken({ draft, measured }) {
-      if (isFarBeyond(measured.usedCharacters, CAPTION_MAX)) return [];
-      const used = [...draft.text.matchAll(pattern)].length;
-      const severity = used > limit ? "error" : "warning";
-      return used * 10 > limit * 9 ? [{ used, severity }] : [];
-    },
-  });
+/** Makes the rules about a number of hashtags or mentions: too many, and nearly too many. */
+function countRules(unit: "hashtags" | "mentions", limit: number, pattern: RegExp) {
+  const countOf = ({ draft, measured }: Facts) =>
+    isFarBeyond(measured.usedCharacters, CAPTION_MAX)
+      ? 0
+      : [...draft.text.matchAll(pattern)].length;
+  return {
+    count: error("text_invalid", {
+      limit,
+      unit,
+      message: `The text has {used} ${unit}; Instagram allows {limit}.`,
+      remediation: `Use fewer ${unit}.`,
+      used: countOf,
+    }),
+    nearLimit: warning("near_limit", {
+      limit,
+      unit,
+      message: `The text has {used} of {limit} ${unit}.`,
+      broken(facts) {
+        const used = countOf(facts);
+        return used * 10 > limit * 9 && used <= limit ? [{ used }] : [];
+      },
+    }),
+  };
 }
+
+const HASHTAGS = countRules("hashtags", 30, /(?<![\w&])#[\p{L}\p{N}_]+/gu);
+const MENTIONS = countRules("mentions", 20, /(?<![\w.])@[\w.]+/g);
 
 /** Makes the rule that an option of reels is left out of other posts. */
 function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
-  return warning("invalid_request", {
+  return warning("option_unused", {
     message: `Only reels have ${name}; it is left out of this post.`,
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && options[name] !== undefined,
@@ -58,8 +73,10 @@ export const rules = {
     limit: CAPTION_MAX,
     unit: "UTF-16 units",
   }),
-  "instagram.text.hashtags": countRule("hashtags", 30, /(?<![\w&])#[\p{L}\p{N}_]+/gu),
-  "instagram.text.mentions": countRule("mentions", 20, /(?<![\w.])@[\w.]+/g),
+  "instagram.text.hashtags": HASHTAGS.count,
+  "instagram.text.hashtagsNearLimit": HASHTAGS.nearLimit,
+  "instagram.text.mentions": MENTIONS.count,
+  "instagram.text.mentionsNearLimit": MENTIONS.nearLimit,
   "instagram.text.caption": error("text_invalid", {
     message: "Instagram does not take this caption.",
     remediation: "Use at most 2,200 characters, 30 hashtags and 20 mentions.",
@@ -68,7 +85,7 @@ export const rules = {
     message: "The Instagram account is not a professional one.",
     remediation: "Make it a business or creator account, then reconnect it.",
   }),
-  "instagram.media.required": error("text_invalid", {
+  "instagram.media.required": error("media_rejected", {
     message: "Instagram takes no post without an image or a video.",
     remediation: "Give the post a media file, or leave Instagram out.",
   }),
@@ -76,6 +93,9 @@ export const rules = {
     message:
       "Instagram takes JPEG images, to which most others are converted, and MP4 or MOV videos; no audio and no other files.",
     remediation: "Convert the file to JPEG or MP4, or leave it out.",
+  }),
+  "instagram.media.typeUnknown": warning("type_unknown", {
+    ...typeGuess("Instagram", "JPEG or MP4"),
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
   }),
   "instagram.media.count": error("media_rejected", {
@@ -122,12 +142,12 @@ export const rules = {
     message: "Instagram takes videos of at most {limit} pixels in width.",
     remediation: "Re-encode the video with a smaller width.",
   }),
-  "instagram.media.depth": warning("media_rejected", {
+  "instagram.media.depth": warning("type_unknown", {
     message:
       "The video is H.264 with more than 8 bits a colour, which few programs play. Instagram may refuse it.",
     remediation: "Re-encode the video with 8 bits (yuv420p).",
   }),
-  "instagram.media.editList": warning("media_rejected", {
+  "instagram.media.editList": warning("type_unknown", {
     message:
       "The video has an edit list that leaves out a part of it. Instagram takes none: it may refuse the video, or show that part.",
     remediation: "Export the video again, so that its file has only what is shown.",
@@ -136,33 +156,33 @@ export const rules = {
     message: "The cover is to be taken from beyond the video's end.",
     remediation: "Use a smaller platformOptions.instagram.thumbOffsetMs.",
   }),
-  "instagram.media.altText": warning("alt_text_shortened", {
+  "instagram.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts("Instagram", ALT_TEXT_MAX),
     broken: (facts) => (hasAltTexts(facts) ? longAltTexts(facts.draft, ALT_TEXT_MAX, isImage) : []),
   }),
-  "instagram.media.altTextUnused": warning("media_rejected", {
+  "instagram.altText.unused": warning("option_unused", {
     message: "Instagram takes alternative texts of images only; that of the video is left out.",
     field: "altTexts",
     broken: (facts) => (hasAltTexts(facts) ? unusedAltTexts(facts.draft, isImage) : []),
   }),
   ...formRules("instagram", "An Instagram"),
-  "instagram.story.altText": warning("media_rejected", {
+  "instagram.story.altText": warning("option_unused", {
     message: "An Instagram story has no alternative text; it is left out.",
     field: "altTexts",
     broken: ({ draft, form }) =>
       isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
   }),
-  "instagram.story.account": error("invalid_request", {
+  "instagram.story.account": error("feature_unsupported", {
     message: "Instagram lets only business accounts publish stories by other programs.",
     remediation: "Make it a business account, or publish as a post or a reel.",
   }),
-  "instagram.collaborators.unused": warning("invalid_request", {
+  "instagram.collaborators.unused": warning("option_unused", {
     message: "Stories have no collaborators; they are left out.",
     broken: ({ form, options }) => isStory(form) && (options.collaborators ?? []).length > 0,
   }),
   "instagram.coverUrl.unused": ofReels("coverUrl"),
   "instagram.thumbOffsetMs.unused": ofReels("thumbOffsetMs"),
-  "instagram.thumbOffsetMs.cover": warning("invalid_request", {
+  "instagram.thumbOffsetMs.cover": warning("option_unused", {
     message: "A reel has one cover: coverUrl is used, and thumbOffsetMs is left out.",
     remediation: "Give one of the two.",
     broken: ({ form, options: { coverUrl, thumbOffsetMs } }) =>
@@ -209,7 +229,7 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
 /** Returns a file whose name suggests a type that Instagram doesn't accept and that can't be converted. */
 function unusualFile({ url }: MediaItem, mediaIndex: number) {
   const isUnusual = /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url));
-  return isUnusual ? [{ mediaIndex, severity: "warning" as const }] : [];
+  return isUnusual ? [mediaIndex] : [];
 }
 
 function isImage({ url }: MediaItem): boolean {

@@ -25,7 +25,7 @@ export const linkedin = network("linkedin", {
   checkFiles,
   media,
   pictures,
-  altTextMax: () => rules["linkedin.media.altText"].limit,
+  altTextMax: () => rules["linkedin.altText.shortened"].limit,
   quotaOf: () => "posts",
   link: linkedinLink,
   missingScopes,

@@ -1,6 +1,7 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindOfType, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
+import { typeGuess } from "../contract/media-check.ts";
 import type { MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
@@ -61,6 +62,10 @@ export const rules = {
     message:
       "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
     remediation: "Convert the file to one of these.",
+    broken: ({ kinds }) => kinds.flatMap((kind, index) => (kind === "audio" ? [index] : [])),
+  }),
+  "linkedin.media.typeUnknown": warning("type_unknown", {
+    ...typeGuess("LinkedIn", "JPEG, MP4 or PDF"),
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
   "linkedin.media.size": error("media_rejected", {
@@ -85,40 +90,40 @@ export const rules = {
     message: "An image has more than the {limit} pixels that LinkedIn takes.",
     remediation: "Use a smaller image.",
   }),
-  "linkedin.media.altText": warning("alt_text_shortened", {
+  "linkedin.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts("LinkedIn", ALT_TEXT_MAX),
     field: "altTexts",
     broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, isImage),
   }),
-  "linkedin.media.altTextUnused": warning("media_rejected", {
+  "linkedin.altText.unused": warning("option_unused", {
     message: "LinkedIn takes alternative texts of images only; that of this file is left out.",
     field: "altTexts",
     broken: ({ draft }) => unusedAltTexts(draft, isImage),
   }),
-  "linkedin.document.title": warning("text_invalid", {
+  "linkedin.document.title": warning("default_used", {
     message: "The document has no title; the name of its file stands above it.",
     remediation: "Give the document a title with platformOptions.linkedin.documentTitle.",
     field: "documentTitle",
     broken: ({ kinds, options }) =>
       kinds.includes("document") && options.documentTitle === undefined,
   }),
-  "linkedin.document.form": warning("media_rejected", {
+  "linkedin.document.form": warning("type_unknown", {
     message:
       "The PDF is a form that only Adobe's programs can show (XFA). Readers may see only that they should wait.",
     remediation: "Print the form to a PDF, and use that file.",
   }),
-  "linkedin.documentTitle.unused": warning("invalid_request", {
+  "linkedin.documentTitle.unused": warning("option_unused", {
     message: "Only documents have a title; it is left out of this post.",
     broken: ({ kinds, options }) =>
       options.documentTitle !== undefined &&
       kinds.every((kind) => kind !== undefined && kind !== "document"),
   }),
-  "linkedin.link.media": warning("link_rejected", {
+  "linkedin.link.media": warning("link_card_skipped", {
     message: "A LinkedIn post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link card.",
     broken: ({ draft, options }) => options.link !== undefined && draft.media.length > 0,
   }),
-  "linkedin.visibility.organization": error("invalid_request", {
+  "linkedin.visibility.organization": error("feature_unsupported", {
     message: "A company page has no connections that it could post to.",
     remediation: "Leave out the visibility, or link a member's account.",
     broken: ({ options, author }) =>
@@ -180,16 +185,15 @@ function isImage({ url }: MediaItem): boolean {
   return (namedKind(url) ?? "image") === "image";
 }
 
-/** Returns a file whose name suggests a type that LinkedIn doesn't accept. For audio this is certain. */
+/** Returns a file whose name suggests a type that LinkedIn doesn't accept. */
 function foreignType({ url }: MediaItem, mediaIndex: number) {
   const kind = namedKind(url);
   const extension = extensionOf(url);
-  if (kind === "audio") return [{ mediaIndex }];
   // Image types that can't be converted.
   const isForeign =
     /^(?:heic|heif|bmp|svg)$/.test(extension) ||
     (kind === "video" && !/^(?:mp4|m4v)$/.test(extension));
-  return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
+  return isForeign ? [mediaIndex] : [];
 }
 
 /**

@@ -57,12 +57,12 @@ export const rules = {
     remediation: "Add an image or a video, or link an account on another server.",
     broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
   }),
-  "mastodon.media.missing": warning("media_rejected", {
+  "mastodon.media.missing": warning("option_unused", {
     variesByServer: true,
     message: "The server published the post without some of its media files.",
     remediation: "Look at the post. Remove it and publish it again if the files matter.",
   }),
-  "mastodon.visibility.changed": warning("invalid_request", {
+  "mastodon.visibility.changed": warning("option_unused", {
     variesByServer: true,
     message: "The server published the post with another visibility.",
     remediation: "Look at the post. Remove it if it should not be visible so.",
@@ -107,14 +107,14 @@ export const rules = {
     message: "The video has more pictures a second than the server takes.",
     remediation: "Re-encode the video with 60 pictures a second or fewer.",
   }),
-  "mastodon.media.altText": warning("alt_text_shortened", {
+  "mastodon.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts("this server", LIMITS.altTextMax),
     variesByServer: true,
     field: "altTexts",
     broken: ({ draft, limits }) => longAltTexts(draft, limits.altTextMax),
     limitOf: ({ limits }) => limits.altTextMax,
   }),
-  "mastodon.visibility.direct": error("invalid_request", {
+  "mastodon.visibility.direct": error("feature_unsupported", {
     variesByServer: true,
     message: "This server has no direct posts.",
     remediation: "Use another visibility, or link an account on another server.",

@@ -3,7 +3,7 @@ import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contrac
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import {
-  isTypeRule,
+  isTypeGuess,
   pictureError,
   refusalError,
   unreachableError,
@@ -107,8 +107,7 @@ export function withMedia(
     const file = found.get(content.media[mediaIndex ?? -1]?.url ?? "");
     return isFound(file) || file?.code === "media_rejected";
   };
-  const isGuess = ({ rule, severity }: Problem) =>
-    severity === "warning" && isTypeRule(check.network, rule);
+  const isGuess = ({ rule }: Problem) => isTypeGuess(check.network, rule);
   const problems = check.problems.filter((one) => !isGuess(one) || !isRead(one));
   const shown = picturesOf(check.network, content, limits).flatMap(({ url, field, target }) => {
     const picture = found.get(url);
@@ -136,8 +135,7 @@ export function withMedia(
   const isEachTaken = alone.every(({ severity }) => severity !== "error");
   const facts = files.map((file) => (isFound(file) ? file : null));
   const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];
-  const isKnown = (later: Problem) =>
-    problems.some(({ rule, severity }) => rule === later.rule && severity === later.severity);
+  const isKnown = (later: Problem) => problems.some(({ rule }) => rule === later.rule);
   return {
     ...check,
     problems: [...problems, ...alone, ...together.filter((problem) => !isKnown(problem)), ...shown],

@@ -28,7 +28,7 @@ function commentProblems(
   if (!unavailableFeatures(network, connection.scopes).includes("firstComment")) return [];
   return [
     {
-      ...problem("permission_missing", "connection.firstComment"),
+      ...problem("permission_missing", `${network}.firstComment.permission`),
       severity: "warning",
       message: "The account was linked without the permission that first comments need.",
       field: fieldOf(network, content, "firstComment"),
@@ -49,9 +49,9 @@ export function checkDraft(
   const ofConnection: Problem[] = [];
   if (when === "now") {
     if (connection === undefined || connection.status === "revoked")
-      ofConnection.push(problem("connection_missing", "connection.missing"));
+      ofConnection.push(problem("connection_missing", `${network}.connection.missing`));
     else if (connection.status === "needs_reauth")
-      ofConnection.push(problem("connection_needs_reauth", "connection.needs_reauth"));
+      ofConnection.push(problem("connection_needs_reauth", `${network}.connection.needsReauth`));
     ofConnection.push(...commentProblems(network, content, connection));
   }
   return {
@@ -141,7 +141,7 @@ export async function checkPost(
     if (findAvailable(network, services.config.networkApps) !== undefined)
       return checkDraft(draft, network, connection, isNow ? "now" : "later");
     // This build lacks the network, or its app is not configured.
-    const problems = [problem("app_misconfigured", "network.not_available")];
+    const problems = [problem("app_misconfigured", `${network}.network.notConfigured`)];
     return { network, problems, measure: null, connection, quota: null };
   });
   if (!isNow) return checks;

@@ -1,6 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import { boundedWait } from "../../networks/contract/bounded.ts";
-import { isTypeRule } from "../../networks/contract/media-check.ts";
+import { isTypeGuess, isTypeRule } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
@@ -127,16 +127,16 @@ function endReservation(leg: Leg, isDone: boolean): Leg {
     : { ...leg, reservation, tokensReleased: leg.tokensReleased + tokens };
 }
 
-/** Returns the leg with warnings about what publishing changes. Each code is added once, even if repeated. */
+/** Returns the leg with warnings about what publishing changes. Each rule is added once, even if repeated. */
 export function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
-  const known = new Set(leg.warnings.map(({ code }) => code));
-  const added = toLegWarnings(found).filter(({ code }) => !known.has(code) && known.add(code));
+  const known = new Set(leg.warnings.map(({ rule }) => rule));
+  const added = toLegWarnings(found).filter(({ rule }) => !known.has(rule));
   return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
 }
 
 /** Returns the leg without warnings that were guesses by its files' names, now that the files were read. */
 export function withoutGuesses(leg: Leg): Leg {
-  const warnings = leg.warnings.filter(({ code }) => !isTypeRule(leg.network, code));
+  const warnings = leg.warnings.filter(({ rule }) => !isTypeGuess(leg.network, rule));
   return warnings.length === leg.warnings.length ? leg : { ...leg, warnings };
 }
 
@@ -158,9 +158,15 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
     case "comment": {
       const { error, state } = last;
       if (error === null) return after;
-      const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
-      const code = error.code === "permission_missing" ? error.code : known;
-      return { ...after, warnings: [...after.warnings, { code, message: error.message }] };
+      const [code, what] =
+        error.code === "permission_missing"
+          ? (["permission_missing", "permission"] as const)
+          : state === "unknown"
+            ? (["first_comment_unknown", "unknown"] as const)
+            : (["first_comment_failed", "failed"] as const);
+      const rule = `${leg.network}.firstComment.${what}`;
+      const others = after.warnings.filter((known) => known.rule !== rule);
+      return { ...after, warnings: [...others, { code, rule, message: error.message }] };
     }
     case "remove":
       return after;
