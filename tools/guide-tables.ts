@@ -61,7 +61,12 @@ export function deliveryErrors(): string {
 export function linkProblems(): string {
   const rows = Object.entries(languageWords("en").problems).map(([name, words]) => [
     code(name),
-    words.replace(/(^|[.!] )\{network\}/g, "$1The network").replaceAll("{network}", "the network"),
+    words
+      .replace(/(^|[.!] )\{network\}/g, "$1The network")
+      .replaceAll("{network}", "the network")
+      .replaceAll("{toBrand}", "to Planner")
+      .replaceAll("{brand}", "Planner")
+      .replaceAll("{field}", "Your server"),
   ]);
   return markdownTable(["`problem`", "What the page says, in English"], rows);
 }

@@ -111,10 +111,15 @@ describe("an authorisation that covers several accounts", () => {
     const words = readable(shown.body);
     for (const name of ["Demo Bakery", "@demobakery", "Demo Coffee Bar", "Demo Wholesale"])
       expect(words).toContain(name);
-    expect(words).not.toContain("Bakers' Guild");
+    // A page on which the person may not publish is shown with the reason, and can't be chosen.
+    expect(words).toMatch(/Bakers' Guild @bakersguild Your role on this page doesn't allow posts/);
+    const guild = /<input[^>]*value="[^"]*"[^>]*disabled[^>]*>/.exec(shown.body)?.[0] ?? "";
+    expect(shown.body.match(/<input[^>]*disabled/g)).toHaveLength(1);
+    const [, barred = ""] = /value="([^"]*)"/.exec(guild) ?? [];
+    expect((await choose(browser, shown, barred)).status).toBe(422);
     expect(await connections()).toEqual([]);
     const linked = await browser.follow(await choose(browser, shown, SECOND_PAGE));
-    expect(readable(linked.body)).toContain("Connected as democoffeebar");
+    expect(readable(linked.body)).toContain("Connected Facebook · democoffeebar");
     expect(await connections()).toMatchObject([
       { platform: "facebook", status: "active", account: { id: SECOND_PAGE } },
     ]);
@@ -131,7 +136,7 @@ describe("an authorisation that covers several accounts", () => {
     });
     const { shown } = await visit();
     expect(shown.body.match(/name="candidate"/g)).toHaveLength(500);
-    expect(readable(shown.body)).toContain("Not all of your accounts fit on this page.");
+    expect(readable(shown.body)).toContain("Not all of your pages fit here.");
   });
 
   test("an authorisation that covers several accounts is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
@@ -141,7 +146,7 @@ describe("an authorisation that covers several accounts", () => {
     ) ?? [""];
     expect(form.match(/<input[^>]*type="radio"[^>]*required/g)).toHaveLength(3);
     expect(form).not.toMatch(/\schecked/);
-    expect(form).toContain("<legend>");
+    expect(form).toContain("<legend ");
   });
 
   test("keeps its tokens from the browser", async () => {
@@ -177,7 +182,7 @@ describe("an authorisation that covers several accounts", () => {
       const { browser, shown } = await visit();
       const refused = await choose(browser, shown, candidate);
       expect(refused.status).toBe(422);
-      expect(readable(refused.body)).toContain("Choose an account first.");
+      expect(readable(refused.body)).toContain("Choose a page first.");
       expect(await connections()).toEqual([]);
       expect((await choose(browser, refused, DEMO_PAGE)).status).toBe(303);
     },

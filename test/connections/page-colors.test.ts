@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   contrast,
+  filledWith,
   fillOn,
   GROUNDS,
   readableOn,
   stylesheet,
-  textOn,
 } from "../../src/shared/connections/hosted-page/stylesheet.ts";
 
 const AA = 4.5;
@@ -27,11 +27,24 @@ describe("contrast", () => {
 });
 
 describe("any accent colour at all", () => {
-  test("bears text on it", () => {
+  test("bears text on it, white wherever a slightly darker one does", () => {
     fc.assert(
-      fc.property(color, (accent) => contrast(accent, textOn(accent)) >= AA),
+      fc.property(color, (accent) => {
+        const { fill, ink } = filledWith(accent);
+        return contrast(fill, ink) >= AA && (ink === "#ffffff" || fill === accent);
+      }),
       { numRuns: 2_000 },
     );
+  });
+
+  test.each([
+    ["#1a73e8", "#1a73e8", "#ffffff"],
+    ["#0b1f5c", "#0b1f5c", "#ffffff"],
+    ["#3b82f6", "#3472d7", "#ffffff"],
+    ["#ffe600", "#ffe600", "#000000"],
+    ["#39ff14", "#39ff14", "#000000"],
+  ])("a button of %s is %s with text in %s", (accent, fill, ink) => {
+    expect(filledWith(accent)).toEqual({ fill, ink });
   });
 
   test.each(["light", "dark"] as const)("any accent colour can be read as text in %s", (scheme) => {

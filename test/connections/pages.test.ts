@@ -12,7 +12,7 @@ import { html } from "../../src/shared/connections/hosted-page/markup.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
 import type { Branding } from "../../src/shared/connections/schema.ts";
 import { LINK_ERRORS } from "../../src/shared/networks/contract/link.ts";
-import { aCard, aPage } from "../outside/browser/gallery.ts";
+import { aCard, aPage, gallery } from "../outside/browser/gallery.ts";
 import { formsOf, readable } from "./browser.ts";
 
 const session: ConnectSession = {
@@ -27,8 +27,10 @@ const session: ConnectSession = {
   returnUrl: "https://app.example.org/back?a=1&status=mine#part",
   state: "a b&c",
   branding: {},
+  allowDisconnect: false,
   tokenHash: "",
   links: [],
+  disconnected: [],
   attempts: 0,
   expiresAt: "2026-03-04T11:00:00.000Z",
   createdAt: "2026-03-04T10:00:00.000Z",
@@ -51,17 +53,17 @@ describe("markup", () => {
 
 describe("the page", () => {
   test("shows an account with a hostile name as text", () => {
-    const username = `<img src=x onerror=alert(1)>"'`;
-    const account = { username, displayName: "", avatarUrl: null };
+    const name = `<img src=x onerror=alert(1)>"'`;
+    const account = { name, handle: "", avatarUrl: null };
     const cards = [aCard("mastodon", { state: "linked", account })];
     const text = renderConnectPage(aPage({ cards }), "n");
     expect(text).not.toContain("<img");
-    expect(readable(text)).toContain(`Connected as ${username}`);
+    expect(readable(text)).toContain(`Mastodon: ${name} Connected`);
   });
 
   test("a name can't turn the words around it", () => {
-    const username = "\u202egnp.exe\u2066 \u0007evil";
-    const account = { username, displayName: "", avatarUrl: null };
+    const name = "\u202egnp.exe\u2066 \u0007evil";
+    const account = { name, handle: "", avatarUrl: null };
     const cards = [aCard("mastodon", { state: "linked", account })];
     const branding = { name: "\u202eAcme" };
     const text = renderConnectPage(aPage({ cards, branding }), "n");
@@ -101,6 +103,7 @@ describe("the page", () => {
     ["#ffff00", "#000000"],
     ["#000000", "#ffffff"],
     ["#2457d6", "#ffffff"],
+    ["#1a73e8", "#ffffff"],
   ])("text on %s is %s", (accentColor, text) => {
     const shown = renderConnectPage(aPage({ branding: { accentColor } }), "n");
     expect(shown).toContain(`--accent: ${accentColor}; --on-accent: ${text};`);
@@ -131,7 +134,7 @@ describe("the page", () => {
   });
 
   test("says that a connection stays as it was when another try fails", () => {
-    const account = { username: "ada", displayName: "", avatarUrl: null };
+    const account = { name: "ada", handle: "", avatarUrl: null };
     const problem = { problem: "access_denied", way: "first", typed: {} } as const;
     for (const state of ["linked", "needs_reauth"] as const) {
       const cards = [aCard("facebook", { state, account, problem })];
@@ -141,7 +144,7 @@ describe("the page", () => {
     }
   });
 
-  test("shows the problem once, in the one row that is open, and the steps as they are", () => {
+  test("shows the problem once, in the one row that is open", () => {
     const problem = { problem: "instance_unreachable", way: "first", typed: {} } as const;
     const text = renderConnectPage(
       aPage({ cards: [aCard("facebook"), aCard("mastodon", { problem })], hasLinked: true }),
@@ -151,9 +154,6 @@ describe("the page", () => {
     expect(
       [...text.matchAll(/<details name="network" id="([\w-]+)" open/g)].map(([, id]) => id),
     ).toEqual(["row-mastodon"]);
-    expect(readable(/<li aria-current="step"[\s\S]*?<\/li>/.exec(text)?.[0] ?? "")).toBe(
-      "1 Choose a network",
-    );
   });
 
   test("an address can't put words of its own on the page", () => {
@@ -161,8 +161,61 @@ describe("the page", () => {
     expect(readProblem("constructor")).toBeUndefined();
   });
 
+  test("leads straight to a network that asks for nothing before", () => {
+    const text = renderConnectPage(aPage({ cards: [aCard("instagram"), aCard("mastodon")] }), "n");
+    const [direct, asking] = text.split('id="row-mastodon"');
+    expect(direct).toMatch(/<button aria-label="Connect Instagram">\s*Connect\s*<\/button>/);
+    expect(direct).toContain("Business or creator account");
+    expect(direct).not.toMatch(/<summary class="line">[^]*Instagram/);
+    expect(asking).toMatch(/<summary[^]*Any server[^]*name="instance"/);
+    expect(text).not.toContain('class="steps"');
+  });
+
+  test("says before the way to a network which name it will show there", () => {
+    const shown = (branding: Branding, cards = [aCard("facebook"), aCard("instagram")]) =>
+      readable(
+        renderConnectPage(aPage({ branding, cards, service: "Relay" }), "n").replaceAll(
+          /<\/?bdi>/g,
+          "",
+        ),
+      );
+    const sentence = "Facebook and Instagram will show “Relay”, the service that Planner publishes";
+    expect(shown({ name: "Planner" })).toContain(sentence);
+    expect(shown({ name: "Planner" }, [aCard("mastodon")])).toContain("Mastodon will show “Relay”");
+    expect(shown({})).toContain("Facebook and Instagram will show the name “Relay”.");
+    expect(shown({ name: "Relay" })).not.toContain("will show");
+  });
+
+  test("fills in what it knows of the linked account, and offers large servers", () => {
+    const account = { name: "Demo", handle: "demo@mastodon.sandbox.test", avatarUrl: null };
+    const known = { instance: "mastodon.sandbox.test" };
+    const card = aCard("mastodon", { state: "needs_reauth", account, known });
+    const text = renderConnectPage(aPage({ cards: [card] }), "n");
+    expect(formsOf(text)[0]?.fields["instance"]).toBe("mastodon.sandbox.test");
+    expect(text).toMatch(/list="(mastodon-instance-list)"[^]*<datalist id="\1">/);
+    expect(text).toContain('<option value="mastodon.social">');
+  });
+
+  test("names the field with the error, and the customer in every sentence about it", () => {
+    const problem = { problem: "input_invalid", way: "first", typed: {} } as const;
+    const cards = [aCard("mastodon", { problem })];
+    const words = readable(renderConnectPage(aPage({ cards }), "n"));
+    expect(words).toContain("“Your server” is missing or not in the expected format.");
+    const shown = gallery("en", { name: "Planner" }).filter(({ name }) => name !== "plain");
+    const unnamed = shown.filter(({ render }) => readable(render("n")).includes("sent you here"));
+    expect(unnamed).toEqual([]);
+  });
+
+  test("promises nothing about posts that have failed", () => {
+    const account = { name: "Demo", handle: "", avatarUrl: null };
+    const cards = [aCard("facebook", { state: "needs_reauth", account })];
+    const words = readable(renderConnectPage(aPage({ cards, branding: { name: "Planner" } }), "n"));
+    expect(words).toContain("Posts that have failed stay failed until Planner sends them again.");
+    expect(words).not.toMatch(/published after|Nothing is published/);
+  });
+
   test("says that something is connected only where it is", () => {
-    const account = { username: "ada", displayName: "", avatarUrl: null };
+    const account = { name: "ada", handle: "", avatarUrl: null };
     const linked = aCard("mastodon", { state: "linked", account });
     const told = (card: typeof linked) =>
       readable(renderConnectPage(aPage({ cards: [card], justLinked: "mastodon" }), "n"));

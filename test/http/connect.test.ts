@@ -190,7 +190,7 @@ describe("the hosted page", () => {
     });
     const page = await new Browser(world).get(connectUrl);
     expect(page.body).toContain('<img src="https://cdn.customer.example.org/logo.png"');
-    expect(page.body).toContain("--accent: #00AA11");
+    expect(page.body).toContain("--accent: #00870d");
     expect(readable(page.body)).toContain("Bäckerei & Söhne");
     expect(readable(page.body)).toContain("Back to the bakery");
     expect(readable(page.body)).toContain("Facebook Not available at the moment.");

@@ -4,7 +4,15 @@ import { type Debit, debitWrites } from "../ledger/ledger.ts";
 import type { Actor, Maker } from "../callers/caller.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
-import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import {
+  integer,
+  json,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+  truth,
+} from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { newestFirst } from "../runtime/storage/newest-first.ts";
@@ -12,7 +20,12 @@ import { findAll, scan, type ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import { sessionStatus, type ConnectSession, type SessionLink } from "./connect-session.ts";
+import {
+  sessionStatus,
+  type ConnectSession,
+  type DisconnectedAccount,
+  type SessionLink,
+} from "./connect-session.ts";
 import { brandingShape, type Branding } from "./schema.ts";
 
 const known = new Set<string>(NETWORK_NAMES);
@@ -28,6 +41,13 @@ const linksShape = shape(
     z.array(
       z.looseObject({ network: z.string(), connectionId: z.string() }),
     ) as unknown as z.ZodType<readonly SessionLink[]>,
+);
+const disconnectedShape = shape(
+  () =>
+    // Safe: a network that this build doesn't know is compared and never used.
+    z.array(z.looseObject({ network: z.string(), accountId: z.string() })) as unknown as z.ZodType<
+      readonly DisconnectedAccount[]
+    >,
 );
 const makersShape = shape((): z.ZodType<readonly Maker[]> =>
   z.array(
@@ -59,8 +79,10 @@ export const connectSessionRow = rowCodec("connect session", {
   returnUrl: textOrNull(),
   state: textOrNull(),
   branding: json(storedBranding),
+  allowDisconnect: truth(),
   tokenHash: text(),
   links: json(linksShape),
+  disconnected: json(disconnectedShape),
   attempts: integer(),
   expiresAt: text(),
   createdAt: text(),
@@ -84,8 +106,8 @@ function toSession(platformId: string, row: Row): ConnectSession {
 }
 
 /** Returns the columns that change after the session was started. The others may have values of a later build. */
-function progressOf({ status, links, attempts }: ConnectSession): Columns {
-  return connectSessionRow.encodePart({ status, links, attempts });
+function progressOf({ status, links, disconnected, attempts }: ConnectSession): Columns {
+  return connectSessionRow.encodePart({ status, links, disconnected, attempts });
 }
 
 function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSession): RowWrite {
@@ -119,8 +141,11 @@ export class ConnectSessionStore {
     this.#commit = commit;
   }
 
-  /** Stores a new session. @throws AppError 402 when the wallet can't pay the price, which is not charged */
-  insert(session: ConnectSession, price: Debit): Promise<void> {
+  /**
+   * Stores a new session. With a price, which is not charged, the wallet has to be able to pay it.
+   * @throws AppError 402 when it can't
+   */
+  insert(session: ConnectSession, price: Debit | null): Promise<void> {
     const { id, platformId, profileId, expiresAt } = session;
     const key = connectSessionKey(id);
     const listed = {
@@ -132,7 +157,7 @@ export class ConnectSessionStore {
       accessOperation([key], (view) => {
         if (view.row(key) !== undefined) return { answer: undefined };
         // Only refuses what the wallet could not pay.
-        debitWrites(price, view);
+        if (price !== null) debitWrites(price, view);
         const row = { ...connectSessionRow.encode(session), rowKey: key };
         const writes = [row, listed].map((created) => ({ kind: "create", row: created }) as const);
         return { answer: undefined, writes, raises: false };

@@ -19,6 +19,11 @@ export interface SessionLink {
   readonly connectionId: string;
 }
 
+export interface DisconnectedAccount {
+  readonly network: NetworkName;
+  readonly accountId: string;
+}
+
 /** An end user's visit to the hosted page, started by a platform for one of its profiles. */
 export interface ConnectSession {
   readonly id: string;
@@ -34,8 +39,12 @@ export interface ConnectSession {
   readonly returnUrl: string | null;
   readonly state: string | null;
   readonly branding: Branding;
+  /** Whether the end user may disconnect accounts. */
+  readonly allowDisconnect: boolean;
   readonly tokenHash: string;
   readonly links: readonly SessionLink[];
+  /** Accounts that the end user has disconnected. Linking one of them again in the session is free. */
+  readonly disconnected: readonly DisconnectedAccount[];
   /** Number of sign-ins tried on the page. */
   readonly attempts: number;
   readonly expiresAt: string;
@@ -98,6 +107,21 @@ export function withLinked(session: ConnectSession, link: SessionLink): ConnectS
   return { ...session, links, status };
 }
 
+/** Returns the session without the account, which the end user is about to disconnect. */
+export function withDisconnected(
+  session: ConnectSession,
+  { network, accountId }: DisconnectedAccount,
+): ConnectSession {
+  const others = session.disconnected.filter(
+    (one) => one.network !== network || one.accountId !== accountId,
+  );
+  return {
+    ...session,
+    links: session.links.filter((link) => link.network !== network),
+    disconnected: [...others, { network, accountId }],
+  };
+}
+
 /** Returns the address to which the end user returns. It is stored with the session, so no browser can choose it. */
 export function returnAddress(session: ConnectSession, state: SessionState): string | undefined {
   if (session.returnUrl === null) return undefined;
@@ -115,7 +139,8 @@ export function toSessionView(
   connections: readonly ConnectionView[],
   stateNow: SessionState,
 ) {
-  const { id, applicationId, profileId, networks, returnUrl, state, branding } = session;
+  const { id, applicationId, profileId, networks, returnUrl, state } = session;
+  const { branding, allowDisconnect } = session;
   const ids = linkedIds(session);
   return {
     id,
@@ -127,6 +152,7 @@ export function toSessionView(
     returnUrl,
     state,
     branding,
+    allowDisconnect,
     connections: connections.filter((made) => ids.includes(made.id)),
     expiresAt: session.expiresAt,
     createdAt: session.createdAt,

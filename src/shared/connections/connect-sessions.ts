@@ -16,7 +16,7 @@ import {
   type SessionView,
 } from "./connect-session.ts";
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
-import { priceOfLink } from "./link-account.ts";
+import { isUnpaid, priceOfLink } from "./link-account.ts";
 import { sessionState } from "./session-state.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../runtime/errors.ts";
 import { linkUrl, publicUrl } from "../networks/options.ts";
@@ -60,7 +60,7 @@ export function sessionAddressIssues(
 
 /**
  * Starts a session of the hosted page. Only this answer has the token, in `connectUrl`.
- * @throws AppError `validation_failed` on an address, 402 when the wallet can't pay for one link
+ * @throws AppError `validation_failed` on an address, 402 when the wallet can't pay for one link and none can be free
  */
 export async function startConnectSession(
   services: ConnectionsDeps,
@@ -84,13 +84,24 @@ export async function startConnectSession(
     returnUrl: input.returnUrl ?? null,
     state: input.state ?? null,
     branding: input.branding ?? {},
+    allowDisconnect: input.allowDisconnect,
     tokenHash: sha256Hex(token),
     links: [],
+    disconnected: [],
     attempts: 0,
     expiresAt: new Date(now.getTime() + input.expiresIn * 1000).toISOString(),
     createdAt: now.toISOString(),
   };
-  await services.stores.connectSessions.insert(session, priceOfLink(session, scope.requestId));
+  const { connectSessions, connections } = services.stores;
+  try {
+    await connectSessions.insert(session, priceOfLink(session, scope.requestId));
+  } catch (error) {
+    if (!isUnpaid(error)) throw error;
+    // An account that the profile had before is linked again for nothing.
+    const known = await connections.listOfProfile(session);
+    if (!known.some(({ network }) => session.networks.includes(network))) throw error;
+    await connectSessions.insert(session, null);
+  }
   const target = { type: "connect_session", id };
   services.audit.record(scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, id, token);

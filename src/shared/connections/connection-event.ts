@@ -4,7 +4,7 @@ import { type EventType, eventWrite } from "../events/events.ts";
 import type { Connection, ConnectionView } from "./connection.ts";
 
 /** Reason for the end of a connection that neither its platform nor another account has ended. */
-export type RemovalReason = "deauthorized_at_network";
+export type RemovalReason = "deauthorized_at_network" | "disconnected_on_page";
 
 /** Reads what is needed to show the connections of an account, and returns a function that shows them. */
 export type Viewer = (

@@ -28,7 +28,7 @@ interface LinkingWork {
 
 /**
  * Links an account that has signed in, in one transaction with its charge and the session's entry. Linking the same
- * account again is free. If the account isn't linked, its authorisation is ended at the network.
+ * account again is free, also when another one was in between that the end user disconnected. If the account isn't linked, its authorisation is ended at the network.
  */
 export async function linkAccount(
   services: ConnectionsDeps,
@@ -57,10 +57,15 @@ export async function linkAccount(
   }
 }
 
+/** Reports whether the wallet, or the day's budget, can't pay for a link. */
+export function isUnpaid(error: unknown): boolean {
+  const code = error instanceof AppError ? error.code : undefined;
+  return code === "insufficient_tokens" || code === "daily_budget_reached";
+}
+
 function linkRefusal(error: unknown): "closed" | "unpaid" | undefined {
   if (error instanceof LinkRefused) return "closed";
-  const code = error instanceof AppError ? error.code : undefined;
-  return code === "insufficient_tokens" || code === "daily_budget_reached" ? "unpaid" : undefined;
+  return isUnpaid(error) ? "unpaid" : undefined;
 }
 
 /** The terms of a link that a session was started for. */
@@ -79,13 +84,18 @@ class SessionTerms implements LinkTerms {
   }
 
   writes(view: PartitionView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
-    const { session, network, requestId } = this.#linking;
+    const { session, network, linked, requestId } = this.#linking;
     const found = sessionIn(session, view);
     const isOpen = found !== undefined && sessionStatus(found.session, view.now) === "open";
     if (!isOpen || !this.#guard.allows(view)) throw new LinkRefused();
     this.session = withLinked(found.session, { network, connectionId: id });
+    const isFree =
+      isKnown ||
+      found.session.disconnected.some(
+        (one) => one.network === network && one.accountId === linked.account.id,
+      );
     const price = priceOfLink(session, requestId, network);
-    return [found.write(this.session), ...(isKnown ? [] : debitWrites(price, view))];
+    return [found.write(this.session), ...(isFree ? [] : debitWrites(price, view))];
   }
 }
 

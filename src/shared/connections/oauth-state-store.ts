@@ -22,7 +22,14 @@ const secretsShape = shape(() =>
     callbackServer: z.string().optional(),
     /** Set when an authorisation covers several accounts, of which the end user must choose one. */
     candidates: z
-      .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
+      .array(
+        z.object({
+          id: z.string(),
+          label: z.string(),
+          hint: z.string(),
+          isBarred: z.boolean().optional(),
+        }),
+      )
       .optional(),
     /** Whether more accounts exist than these. */
     isCut: z.boolean().optional(),

@@ -1,7 +1,14 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { grantIdOf, NOTHING_BESIDE, toConnectionView, type ConnectionView } from "./connection.ts";
+import type { RemovalReason } from "./connection-event.ts";
+import {
+  grantIdOf,
+  NOTHING_BESIDE,
+  toConnectionView,
+  type Connection,
+  type ConnectionView,
+} from "./connection.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
@@ -29,19 +36,43 @@ async function removeLinkedConnection(
     ({ id }) => id === connectionId,
   );
   if (found === undefined) throw notFound();
-  const { network } = found;
-  const revoked = await services.stores.connections.revoke(found);
-  if (revoked === undefined) throw notFound();
+  const connection = await endConnection(services, scope, {
+    connection: found,
+    owner: scope.platformId,
+  });
+  if (connection === undefined) throw notFound();
+  return toConnectionView(connection, NOTHING_BESIDE);
+}
+
+/**
+ * Ends a connection, then tries to end the authorisation at the network. Undefined when another account has been linked
+ * since. May be repeated.
+ */
+export async function endConnection(
+  services: ConnectionsDeps,
+  scope: Parameters<ConnectionsDeps["audit"]["record"]>[0],
+  {
+    connection: found,
+    owner,
+    reason,
+  }: {
+    readonly connection: Connection;
+    /** The owner of the calls. */
+    readonly owner: string;
+    readonly reason?: RemovalReason;
+  },
+): Promise<Connection | undefined> {
+  const revoked = await services.stores.connections.revoke(found, reason);
+  if (revoked === undefined) return undefined;
   const { connection, credentials } = revoked;
-  const { instanceUrl } = connection;
   if (credentials !== undefined) {
-    const owner = scope.platformId;
-    const unneeded = { network, owner, grantId: grantIdOf(connection), instanceUrl, credentials };
-    await revokeAtNetwork(services, unneeded);
-    const target = { type: "connection", id: connectionId };
+    const { id, network, instanceUrl } = connection;
+    const grantId = grantIdOf(connection);
+    await revokeAtNetwork(services, { network, owner, grantId, instanceUrl, credentials });
+    const target = { type: "connection", id };
     services.audit.record(scope, { action: "connection.removed", target });
   }
-  return toConnectionView(connection, NOTHING_BESIDE);
+  return connection;
 }
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };

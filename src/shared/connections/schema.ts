@@ -68,6 +68,10 @@ export const CreateConnectSessionBody = shape(() =>
       ),
     state: z.string().max(512).nullish().describe("Returned in the query of `returnUrl`."),
     branding: brandingShape().nullish().describe("What the end user sees of you."),
+    allowDisconnect: z
+      .boolean()
+      .default(false)
+      .describe("Whether the end user may also disconnect the linked accounts of `platforms`."),
     expiresIn: z
       .int()
       .min(300)

@@ -90,7 +90,7 @@ export async function finishWithdrawal(
       HOLDERS_OF_PAGE,
     );
     const ended = await inBatches(holders, AT_ONCE, (holder) =>
-      endConnection(services, { ...holder, network }, grantId),
+      endWithdrawn(services, { ...holder, network }, grantId),
     );
     isWhole = ended.every(Boolean) && isWhole;
     after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1)?.profileId;
@@ -100,7 +100,7 @@ export async function finishWithdrawal(
 }
 
 /** Ends a profile's connection if it uses the authorisation. A failure must not stop the others. */
-async function endConnection(
+async function endWithdrawn(
   services: Pick<ConnectionsDeps, "log" | "stores">,
   ref: ConnectionRef,
   grantId: string,

@@ -134,7 +134,7 @@ export const event = shape(
         data: z
           .record(z.string(), z.unknown())
           .describe(
-            "As it was then: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` where one is known: `deauthorized_at_network`, the person took the authorisation back there), `balance` for `billing.*`.",
+            "As it was then: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` where one is known: `deauthorized_at_network`, the person took the authorisation back there; `disconnected_on_page`, the person disconnected it on the connect page), `balance` for `billing.*`.",
           ),
         truncated: z
           .exactOptional(z.literal(true))

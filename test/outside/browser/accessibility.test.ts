@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
         one.open = false;
       });
       document.documentElement.scrollHeight`);
-      expect([shown.name, Math.max(height, 900)]).toEqual([shown.name, 900]);
+      expect([shown.name, Math.max(height, 700)]).toEqual([shown.name, 700]);
     }
     await page.close();
   });
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     const [shown] = gallery();
     if (shown === undefined) throw new Error("there is no page");
     await stand.show(page, shown);
-    for (const network of ["facebook", "mastodon"])
+    for (const network of ["bluesky", "mastodon"])
       await page.locator(`#row-${network} > summary`).click();
     const open = page.locator(".row > details[open]");
     expect(await open.evaluateAll((all) => all.map(({ id }) => id))).toEqual(["row-mastodon"]);
@@ -185,7 +185,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   test("shows initials where a logo or a picture can't be loaded", async () => {
     const page = await chromium.newPage();
     const picture = "https://cdn.nowhere.example.org/picture.png";
-    const account = { username: "ada", displayName: "", avatarUrl: picture };
+    const account = { name: "ada", handle: "", avatarUrl: picture };
     const broken = aPage({
       branding: { name: "Bakery", logoUrl: picture },
       cards: [aCard("mastodon", { state: "linked", account })],

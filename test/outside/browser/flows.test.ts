@@ -48,14 +48,13 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
   async function chooseOfSeveralPages(): Promise<void> {
     const { id } = await visitor.open(["facebook", "mastodon"]);
-    await visitor.openRow("Facebook");
-    await visitor.press("Continue to Facebook");
+    await visitor.press("Connect Facebook");
     await visitor.decide("allow");
-    expect(await visitor.heading()).toBe("Choose an account");
+    expect(await visitor.heading()).toBe("Which page should Bakery publish to?");
     await visitor.page.getByLabel(/Demo Coffee Bar/).check();
-    await visitor.press("Connect this account");
+    await visitor.press("Connect this page");
     expect(await visitor.page.getByRole("status").innerText()).toBe("Facebook is connected.");
-    expect(await visitor.text()).toContain("Connected as democoffeebar");
+    expect(await visitor.text()).toContain("Facebook · democoffeebar");
     const [connection] = await visitor.connections();
     expect(connection).toMatchObject({ platform: "facebook", account: { id: SECOND_PAGE } });
     await visitor.press("Done");
@@ -84,8 +83,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("an Instagram account, and is over when it was all that was asked for", async () => {
       await visitor.open(["instagram"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       await visitor.decide("allow");
       expect(visitor.returned()).toMatchObject({ status: "completed" });
       expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
@@ -93,8 +91,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("a LinkedIn member", async () => {
       await visitor.open(["linkedin"], { returnUrl: null });
-      await visitor.openRow("LinkedIn");
-      await visitor.press("Continue to LinkedIn");
+      await visitor.connect("LinkedIn");
       await visitor.decide("allow");
       expect(await visitor.heading()).toBe("All set");
       expect(await visitor.connections()).toMatchObject([{ platform: "linkedin" }]);
@@ -107,9 +104,9 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.press("Continue to LinkedIn");
       await visitor.decide("allow");
       const choice = visitor.page.getByRole("radio").first();
-      if ((await visitor.heading()) === "Choose an account") {
+      if ((await visitor.heading()) === "Which page should Bakery publish to?") {
         await choice.check();
-        await visitor.press("Connect this account");
+        await visitor.press("Connect this page");
       }
       expect(await visitor.page.getByRole("status").innerText()).toBe("LinkedIn is connected.");
       const [connection] = await visitor.connections();
@@ -122,7 +119,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.page.getByLabel(/Handle \(optional\)/).fill(DEMO_HANDLE);
       await visitor.press("Continue to Bluesky");
       await visitor.decide("allow");
-      expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
+      expect(await visitor.text()).toContain(`Bluesky · ${DEMO_HANDLE}`);
     });
 
     test("a Bluesky account by an app password", async () => {
@@ -132,7 +129,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.page.getByLabel(/Handle or e-mail/).fill(DEMO_HANDLE);
       await visitor.page.getByLabel(/^App password/).fill(DEMO_APP_PASSWORD);
       await visitor.press("Connect Bluesky");
-      expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
+      expect(await visitor.text()).toContain(`Bluesky · ${DEMO_HANDLE}`);
     });
 
     walk.each(["gotosocial.sandbox.test", "mastodon.sandbox.test"])(
@@ -152,8 +149,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     test("several networks in one session", { timeout: WALK_MS }, async () => {
       await visitor.open(["instagram", "linkedin", "mastodon"]);
       for (const network of ["Instagram", "LinkedIn"]) {
-        await visitor.openRow(network);
-        await visitor.press(`Continue to ${network}`);
+        await visitor.connect(network);
         await visitor.decide("allow");
       }
       expect(await visitor.text()).toContain("2 of 3 connected");
@@ -163,8 +159,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     test("an account again that has lost its permission, under its old id", async () => {
       await visitor.open(["instagram"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       await visitor.decide("allow");
       const [before] = await visitor.connections();
       const { connections } = site.world.services.connections.stores;
@@ -174,7 +169,6 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await connections.mark(linked, failure);
       await visitor.open(["instagram"]);
       expect(await visitor.text()).toContain("Needs attention");
-      await visitor.openRow("Instagram");
       await visitor.press("Connect Instagram again");
       await visitor.decide("allow");
       expect(await visitor.connections()).toMatchObject([{ id: before?.id, status: "active" }]);
@@ -186,14 +180,13 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     test.each(
       casesOf([
-        ["instagram", "Continue to Instagram"],
-        ["linkedin", "Continue to LinkedIn"],
-        ["facebook", "Continue to Facebook"],
+        ["instagram", "Instagram"],
+        ["linkedin", "LinkedIn"],
+        ["facebook", "Facebook"],
       ] as const),
-    )("the page tells the truth when access is declined at %s", async (network, button) => {
+    )("the page tells the truth when access is declined at %s", async (network, title) => {
       await visitor.open([network, "mastodon"]);
-      await visitor.openRow(button.replace("Continue to ", ""));
-      await visitor.press(button);
+      await visitor.connect(title);
       await visitor.decide("deny");
       expect(await problem()).toContain("You did not give permission");
       expect(await visitor.connections()).toEqual([]);
@@ -203,8 +196,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     test("the page tells the truth about a connection that stays when access is declined", async () => {
       await visitor.open(["instagram", "mastodon"]);
       for (const decision of ["allow", "deny"] as const) {
-        await visitor.openRow("Instagram");
-        await visitor.press("Continue to Instagram");
+        await visitor.connect("Instagram");
         await visitor.decide(decision);
       }
       expect(await problem()).toContain("Your connection to Instagram was not changed");
@@ -213,8 +205,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("about a permission that was unticked", async () => {
       await visitor.open(["instagram", "mastodon"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       await visitor.page.locator("input[name=may_instagram_business_content_publish]").uncheck();
       await visitor.decide("allow");
       expect(await problem()).toContain("A permission that is needed for posting was not given");
@@ -222,8 +213,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("about a personal Instagram account", async () => {
       await visitor.open(["instagram", "mastodon"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       await visitor.page.locator(`input[value="${PERSONAL_ACCOUNT}"]`).check();
       await visitor.decide("allow");
       expect(await problem()).toContain("Switch to a professional account");
@@ -231,8 +221,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("about a person without Facebook pages", async () => {
       await visitor.open(["facebook", "mastodon"]);
-      await visitor.openRow("Facebook");
-      await visitor.press("Continue to Facebook");
+      await visitor.press("Connect Facebook");
       await visitor.page.locator(`input[value="${FRIEND_USER}"]`).check();
       await visitor.decide("allow");
       expect(await problem()).toContain("did not list any page that you can publish to");
@@ -275,8 +264,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     test("the page tells the truth to another browser than the one that began", async () => {
       const { connectUrl } = await visitor.open(["instagram", "mastodon"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       const callback = visitor.page.waitForRequest(/connect\/callback/);
       const stranger = await chromium.newContext({ javaScriptEnabled });
       const page = await stranger.newPage();
@@ -295,8 +283,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     test("the page tells the truth to a visitor who comes back to a step that is over", async () => {
       await visitor.open(["instagram", "mastodon"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       const callback = visitor.page.waitForRequest(/connect\/callback/);
       await visitor.decide("allow");
       await visitor.page.goto((await callback).url());
@@ -306,8 +293,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("when the session was canceled meanwhile", async () => {
       const { id } = await visitor.open(["instagram", "mastodon"]);
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       const path = `/v1/connect/sessions/${id}/cancel`;
       await site.world.relay.call("POST", path, { key: visitor.owner.key });
       await visitor.decide("allow");
@@ -319,8 +305,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk("when the session ran out meanwhile", async () => {
       await visitor.open(["instagram", "mastodon"], { expiresIn: 300 });
-      await visitor.openRow("Instagram");
-      await visitor.press("Continue to Instagram");
+      await visitor.press("Connect Instagram");
       site.world.relay.advance(6 * MINUTE);
       await visitor.decide("allow");
       expect(await visitor.heading()).toBe("This page has expired");
@@ -347,8 +332,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     visitors.push(guest);
     await guest.open(["instagram", "mastodon"]);
     expect(await guest.page.locator("html").getAttribute("lang")).toBe("de");
-    await guest.openRow("Instagram");
-    await guest.press("Weiter zu Instagram");
+    await guest.press("Instagram verbinden");
     await guest.decide("deny");
     expect(await guest.page.getByRole("alert").innerText()).toContain("keine Erlaubnis gegeben");
     await german.close();
@@ -359,11 +343,10 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     const name = `</li><script>document.title="x"</script>\u202egnp`;
     sandbox.networks.facebook.addPage({ name });
     await visitor.open(["facebook", "mastodon"], { branding: { name: `<b>"&amp;` } });
-    await visitor.openRow("Facebook");
-    await visitor.press("Continue to Facebook");
+    await visitor.press("Connect Facebook");
     await visitor.decide("allow");
     await visitor.page.getByLabel(/document\.title/).check();
-    await visitor.press("Connect this account");
+    await visitor.press("Connect this page");
     expect(await visitor.text()).toContain(`</li><script>document.title="x"</script>gnp`);
     expect(await visitor.text()).toContain(`<b>"&amp;`);
     expect(await visitor.page.locator("main script").count()).toBe(0);

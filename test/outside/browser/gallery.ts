@@ -47,6 +47,8 @@ export function aCard(network: NetworkName, more: Partial<Card> = {}): Card {
     lacksPermission: false,
     form: first,
     otherForm: other,
+    known: {},
+    canDisconnect: false,
     leaves: first.kind === "oauth",
     action: `${ACTION}/${network}`,
     problem: null,
@@ -62,6 +64,7 @@ export function aPage(more: Partial<ConnectPage> = {}): ConnectPage {
     branding: BRANDING,
     cards: NETWORK_NAMES.map((network) => aCard(network)),
     problem: null,
+    service: "Publishing Relay",
     justLinked: null,
     hasLinked: false,
     hasWayBack: true,
@@ -70,11 +73,7 @@ export function aPage(more: Partial<ConnectPage> = {}): ConnectPage {
   };
 }
 
-const account = (username: string, displayName: string) => ({
-  username,
-  displayName,
-  avatarUrl: null,
-});
+const account = (handle: string, name: string) => ({ name, handle, avatarUrl: null });
 
 /** Some linked, one that has to be linked again, one that is not there. */
 function mixedCards(): Card[] {
@@ -85,10 +84,22 @@ function mixedCards(): Card[] {
       lacksPermission: true,
     }),
     aCard("instagram", { state: "unavailable" }),
-    aCard("linkedin", { state: "needs_reauth", account: account("Ada Example", "") }),
+    aCard("linkedin", { state: "needs_reauth", account: account("", "Ada Example") }),
     aCard("bluesky", { state: "linked", account: account("alice.bsky.social", "Alice") }),
     aCard("mastodon"),
   ];
+}
+
+/** All linked, in a session that allows to disconnect; the last one is open. */
+function managedCards(): Card[] {
+  return NETWORK_NAMES.map((network) =>
+    aCard(network, {
+      state: network === "mastodon" ? "needs_reauth" : "linked",
+      account: account("demo@mastodon.sandbox.test", "Demo Bakery"),
+      known: { instance: "mastodon.sandbox.test" },
+      canDisconnect: true,
+    }),
+  );
 }
 
 function withProblem(card: Card): Card[] {
@@ -107,6 +118,7 @@ function connectPages(): readonly (readonly [string, Partial<ConnectPage>])[] {
   return [
     ["new", {}],
     ["mixed", { cards: mixedCards(), hasLinked: true, justLinked: "facebook" }],
+    ["managed", { cards: managedCards(), hasLinked: true }],
     ["without-way-back", { hasWayBack: false }],
     ["plain", { branding: {}, cards: [aCard("mastodon")] }],
     ["general-problem", { problem: "nothing_linked" }],
@@ -198,6 +210,7 @@ export function gallery(language: Language = "en", branding: Branding = BRANDING
               { id: "1", label: "Demo Bakery", hint: "@demobakery" },
               { id: "2", label: "Demo Coffee Bar", hint: "@democoffeebar" },
               { id: "3", label: "مخبز \u202eevil", hint: "" },
+              { id: "4", label: "Bakers' Guild", hint: "@guild", isBarred: true },
             ],
           },
           problem,

@@ -88,10 +88,20 @@ export class Visitor {
 
   /** Opens a network's row if it is closed. */
   async openRow(network: string): Promise<void> {
-    const row = this.page.locator(".row > details", {
-      has: this.page.getByRole("heading", { name: network, exact: true }),
-    });
+    const row = this.#row(network).locator("> details");
     if ((await row.getAttribute("open")) === null) await row.locator("summary").first().click();
+  }
+
+  #row(network: string) {
+    const heading = this.page.getByRole("heading", { name: new RegExp(`^${network}(?::|$)`) });
+    return this.page.locator(".row", { has: heading });
+  }
+
+  /** Goes from a network's row to the network, or signs in with what was typed there. */
+  async connect(network: string): Promise<void> {
+    const row = this.#row(network);
+    if ((await row.locator("> details").count()) > 0) await this.openRow(network);
+    await row.locator("form button").first().click();
   }
 
   press(name: string | RegExp): Promise<void> {

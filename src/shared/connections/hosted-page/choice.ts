@@ -18,12 +18,13 @@ import { visitLimits } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
 import type { OpenVisit } from "./visit.ts";
-import { html, initialOf, isolatedName, type Markup } from "./markup.ts";
+import { html, initialOf, isolatedName, plainName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
-import { layout, renderCapability, renderSteps, type Capability } from "./layout.ts";
-import { fill, languageWords, type Language } from "./language.ts";
-import { networkMark, WARNING } from "./marks.ts";
+import type { Words } from "./words.ts";
+import { brandWords, layout, renderCapability, type Capability } from "./layout.ts";
+import { fill, fillText, languageWords, type Language } from "./language.ts";
+import { CHECK, networkMark, WARNING } from "./marks.ts";
 
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
@@ -93,7 +94,7 @@ export async function takeChoice(
   const found = await findOpenChoice(services, request, { ...named, network: network.name });
   if (found === undefined || named.choice === undefined) return { kind: "over" };
   const { candidates = [], flow } = found.attempt.secrets;
-  const candidate = candidates.find(({ id }) => id === candidateId);
+  const candidate = candidates.find(({ id, isBarred }) => id === candidateId && isBarred !== true);
   if (candidate === undefined) return { kind: "unknown" };
   if (link.kind !== "oauth" || link.choose === undefined) return { kind: "over" };
   if (!(await services.stores.oauthStates.consume(named.choice, found))) return { kind: "over" };
@@ -140,56 +141,74 @@ export interface ChoicePage extends Capability {
 
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
-  const words = languageWords(language).choice;
+  const words = languageWords(language);
+  const brand = brandWords(branding, language);
   const isWrong = problem !== null;
   const fault =
     isWrong &&
     html`<p class="error" id="problem">
-      ${WARNING}<span>${fill(languageWords(language).problems[problem], { network: title })}</span>
+      ${WARNING}<span>${fill(words.problems[problem], { network: title, ...brand })}</span>
     </p>`;
-  const body = html`${renderSteps("allow", language)}
+  const usable = choice.candidates.filter(({ isBarred }) => isBarred !== true);
+  const barred = choice.candidates.filter(({ isBarred }) => isBarred === true);
+  const body = html`${renderSteps(words.steps)}
     <div class="card plain">
       <div class="ahead">
         ${networkMark(network, title)}
-        <div>
-          <h1>${words.title}</h1>
-          <p class="soft">${fill(words.lead, { network: title })}</p>
-        </div>
+        <h1>${fill(words.choice.title, brand)}</h1>
       </div>
-      <form method="post" action="${page.action}">
+      <p class="soft">${fill(words.choice.lead, { network: title })}</p>
+      <form method="post" action="${page.action}" class="end">
         ${renderCapability(page)}<input type="hidden" name="choice" value="${choice.id}" />
-
         <fieldset>
-          <legend>${words.legend}</legend>
+          <legend class="unseen">${words.choice.pages}</legend>
           ${fault}
-          ${choice.candidates.map((one, index) => renderCandidate(one, isWrong && index === 0))}
+          ${usable.map((one, index) => renderCandidate(one, { isFault: isWrong && index === 0 }))}
+          ${barred.map((one) => renderCandidate(one, { isFault: false, why: words.choice.barred }))}
         </fieldset>
-        ${choice.isCut && html`<p>${fill(words.cut, { network: title })}</p>`}
+        ${choice.isCut && html`<p>${fill(words.choice.cut, { network: title })}</p>`}
         <div class="actions">
-          <button>${words.submit}</button>
-          <a href="${page.pageAddress}">${words.back}</a>
+          ${usable.length > 0 && html`<button>${words.choice.submit}</button>`}
+          <a href="${page.pageAddress}">${words.choice.back}</a>
         </div>
       </form>
     </div>`;
+  const named = { brand: branding.name === undefined ? words.brand.is : plainName(branding.name) };
   return layout({
     language,
     nonce,
     branding,
-    title: words.title,
+    title: fillText(words.choice.title, named),
     hasProblem: isWrong,
     body,
   });
 }
 
-function renderCandidate({ id, label, hint }: LinkCandidate, isFault: boolean): Markup {
+/** Renders the steps of linking one account: the user comes back from the network and chooses. */
+function renderSteps({ label, login, choose, done }: Words["steps"]): Markup {
+  return html`<ol class="steps" aria-label="${label}">
+    <li class="over"><span aria-hidden="true">${CHECK}</span>${login}</li>
+    <li aria-current="step"><span aria-hidden="true">2</span>${choose}</li>
+    <li><span aria-hidden="true">3</span>${done}</li>
+  </ol>`;
+}
+
+/** Renders a page to choose, or with `why` one that can't be chosen. */
+function renderCandidate(
+  { id, label, hint }: LinkCandidate,
+  { isFault, why }: { readonly isFault: boolean; readonly why?: string },
+): Markup {
   const atFault = isFault && html`aria-describedby="problem" autofocus`;
   return html`<label class="choice"
-    ><input type="radio" name="candidate" value="${id}" required ${atFault} /><span
-      class="avatar"
-      aria-hidden="true"
-      >${initialOf(label)}</span
+    ><input
+      type="radio"
+      name="candidate"
+      value="${id}"
+      ${why === undefined ? html`required` : html`disabled`}
+      ${atFault}
+    /><span class="avatar" aria-hidden="true">${initialOf(label)}</span
     ><span
-      >${isolatedName(label)}${hint !== "" && html`<span class="hint">${isolatedName(hint)}</span>`}</span
+      >${isolatedName(label)}${hint !== "" && html`<span class="hint">${isolatedName(hint)}</span>`}${why !== undefined && html`<span class="hint">${why}</span>`}</span
     ></label
   >`;
 }

@@ -4,22 +4,26 @@ import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import {
   backLabel,
+  brandWords,
   layout,
   renderCapability,
   renderProblem,
-  renderSteps,
   type Capability,
 } from "./layout.ts";
-import { fill, languageWords, type Language } from "./language.ts";
-import { fieldAtFault, renderForm, type AskedForm, type FieldFault, type Way } from "./form.ts";
-import { CHECK, CHEVRON, networkMark, WARNING } from "./marks.ts";
+import { fill, fillText, languageWords, type Language } from "./language.ts";
+import {
+  fieldAtFault,
+  fieldLabel,
+  renderForm,
+  type AskedForm,
+  type FieldFault,
+  type Way,
+} from "./form.ts";
+import { CHECK, CHEVRON, CROSS, networkMark, WARNING } from "./marks.ts";
 
 export interface ConnectPage extends CardPage {
-  readonly branding: Branding;
   readonly cards: readonly Card[];
   readonly problem: LinkProblem | null;
-  /** The network whose account the last step has linked. */
-  readonly justLinked: NetworkName | null;
   readonly hasLinked: boolean;
   /** Whether the platform gave an address to return to. */
   readonly hasWayBack: boolean;
@@ -27,23 +31,21 @@ export interface ConnectPage extends CardPage {
 }
 
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
-  const { language, branding, cards } = page;
+  const { language, branding, cards, problem } = page;
   const words = languageWords(language);
-  const lead =
-    branding.name === undefined
-      ? html`${words.page.lead}`
-      : fill(words.page.leadFor, { brand: isolatedName(branding.name) });
+  const brand = brandWords(branding, language);
   const opened = openedOf(page);
-  const body = html`${renderReport(page)}
+  const body = html`${problem !== null && renderProblem({ language, branding, problem, network: null })}
     <h1>${words.page.title}</h1>
-    <p class="soft">${lead}</p>
-    ${renderSteps("network", language)}
+    <ul class="terms">
+      <li>${CHECK}<span>${fill(words.page.may, brand)}</span></li>
+      <li>${CROSS}<span>${words.page.mayNot}</span></li>
+    </ul>
     <ul class="rows">
       ${cards.map((card) => renderRow(page, card, card.network === opened))}
     </ul>
-    ${renderEnd(page)}
-    <p class="tail">${words.page.note}</p>`;
-  const hasProblem = page.problem !== null || cards.some(({ problem }) => problem !== null);
+    ${renderShownName(page, cards.filter(isDirect))} ${renderEnd(page)}`;
+  const hasProblem = problem !== null || cards.some((card) => card.problem !== null);
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
 
@@ -57,14 +59,20 @@ function openedOf({ cards, justLinked }: ConnectPage): NetworkName | undefined {
   return (again ?? (only?.state === "unlinked" ? only : undefined))?.network;
 }
 
-/** Renders the result of the last step, unless a row says it. */
-function renderReport({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
-  if (problem !== null) return renderProblem({ language, problem, network: null });
-  const made = cards.find(({ network, state }) => network === justLinked && state === "linked");
-  if (made === undefined) return null;
+/** Says before the user leaves which name the networks will show, unless it is the one that the page shows. */
+function renderShownName(
+  { language, branding, service }: CardPage,
+  cards: readonly Pick<Card, "title">[],
+): Markup | null {
+  if (cards.length === 0 || service === branding.name) return null;
   const words = languageWords(language).page;
-  return html`<p class="note good" role="status" tabindex="-1" autofocus>
-    ${CHECK}${fill(words.linked, { network: made.title })}
+  const titles = cards.map(({ title }) => title);
+  const [last = "", ...some] = titles.toReversed();
+  const networks =
+    some.length === 0 ? last : fillText(words.and, { some: some.toReversed().join(", "), last });
+  const named = { networks, service: isolatedName(service), ...brandWords(branding, language) };
+  return html`<p class="tail">
+    ${fill(branding.name === undefined ? words.shown : words.shownFor, named)}
   </p>`;
 }
 
@@ -80,20 +88,21 @@ function renderEnd(page: ConnectPage): Markup {
     <div class="actions">
       ${
         hasLinked
-          ? html`<button name="action" value="done">${words.done}</button>
-              <span class="tail">${fill(words.progress, progress)}. ${words.doneHint}</span>`
+          ? html`<button name="action" value="done">${words.done}</button>`
           : html`<button class="quiet" name="action" value="cancel">
               <span>${backLabel(branding, language, words.cancel)}</span>
             </button>`
       }
+      ${linked > 0 && html`<span class="tail">${fill(words.progress, progress)}</span>`}
     </div>
   </form>`;
 }
 
 export interface ShownAccount {
-  readonly username: string;
-  /** Empty when it equals the username. */
-  readonly displayName: string;
+  /** The bold line of the row. */
+  readonly name: string;
+  /** Empty when it equals the name. */
+  readonly handle: string;
   readonly avatarUrl: string | null;
 }
 
@@ -115,120 +124,194 @@ export interface Card {
   readonly lacksPermission: boolean;
   readonly form: AskedForm;
   readonly otherForm: AskedForm | null;
+  /** What the linked account's fields are filled in with. */
+  readonly known: Readonly<Record<string, string>>;
   /** Whether the network's own page comes next. */
   readonly leaves: boolean;
+  readonly canDisconnect: boolean;
   readonly action: string;
   readonly problem: CardProblem | null;
 }
 
 interface CardPage extends Capability {
   readonly language: Language;
+  readonly branding: Branding;
+  /** The name that this service has at the networks. */
+  readonly service: string;
+  /** The network whose account the last step has linked. */
+  readonly justLinked: NetworkName | null;
+}
+
+/** Reports whether the row's button leads straight to the network, because nothing has to be asked before. */
+function isDirect({ state, form, otherForm, leaves }: Card): boolean {
+  return state === "unlinked" && leaves && form.fields.length === 0 && otherForm === null;
 }
 
 /** Renders a network's row. Rows with the same name form a group, of which the browser opens one at a time. */
 function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
   const { network, title, state, account } = card;
-  const isOff = state === "unavailable";
-  const head = html`${networkMark(network, title)}
-    <span class="head"
-      ><span class="name" role="heading" aria-level="2">${title}</span
-      >${renderState(page, card)}</span
-    >
-    ${!isOff && account !== null && renderAvatar(account)}`;
-  if (isOff)
+  const words = languageWords(page.language);
+  const mark = networkMark(network, title);
+  const isNew = page.justLinked === network && state === "linked";
+  const name = account === null || state === "unavailable" ? null : account.name;
+  const head = html`${name === null || account === null ? mark : renderFace(account, mark)}<span
+      class="name"
+      role="heading"
+      aria-level="2"
+      >${name === null ? title : html`<span class="unseen">${title}: </span>${isolatedName(name)}`}</span
+    >${renderState(page, card)}`;
+  const problem = renderRowProblem(page, card);
+  if (state === "unavailable")
     return html`<li class="row off">
       <div class="line">${head}</div>
-      ${card.problem !== null && html`<div class="body">${renderRowProblem(page, card)}</div>`}
+      ${problem !== null && html`<div class="body">${problem}</div>`}
     </li>`;
-  return html`<li class="row">
+  if (isDirect(card))
+    return html`<li class="row" id="row-${network}">
+      <div class="line">
+        ${head}
+        <form class="go" method="post" action="${card.action}">
+          ${renderCapability(page)}
+          <button aria-label="${fill(words.card.connect, { network: title })}">
+            ${words.card.connectHere}
+          </button>
+        </form>
+      </div>
+      ${problem !== null && html`<div class="body">${problem}</div>`}
+    </li>`;
+  const go = state === "unlinked" ? words.card.connectHere : words.card.manage;
+  const kind = state === "unlinked" ? "go pill" : "go pill quiet";
+  return html`<li class="row${isNew && html` new`}">
+    ${
+      isNew &&
+      html`<p class="unseen" role="status" tabindex="-1" autofocus>
+        ${fill(words.page.linked, { network: title })}
+      </p>`
+    }
     <details name="network" id="row-${network}" ${isOpen && html`open`}>
-      <summary class="line">${head}${CHEVRON}</summary>
-      <div class="body">${renderBody(page, card)}</div>
+      <summary class="line">${head}<span class="${kind}">${go}</span>${CHEVRON}</summary>
+      <div class="body">${problem} ${renderBody(page, card)}</div>
     </details>
   </li>`;
 }
 
+/** Renders what kind of account is needed, or what the linked one's standing is. */
 function renderState({ language }: CardPage, card: Card): Markup {
-  const { state, account, lacksPermission } = card;
-  const words = languageWords(language).card;
-  const { username = "", displayName = "" } = account ?? {};
-  // One line, so that all closed rows fit on a screen.
-  const more = lacksPermission ? words.partly : displayName === "" ? "" : isolatedName(displayName);
+  const { network, title, state, account, form, lacksPermission } = card;
+  const words = languageWords(language);
+  const about: Readonly<Partial<Record<string, string>>> = words.about;
+  const handle = html`<span class="state handle"
+    >${title}${account !== null && account.handle !== "" && html` · ${isolatedName(account.handle)}`}</span
+  >`;
   switch (state) {
     case "linked":
-      return html`<span class="state is-good"
-          >${CHECK}<span>${fill(words.linkedAs, { name: isolatedName(username) })}</span></span
-        >${more !== "" && html`<span class="state">${more}</span>`}`;
+      return lacksPermission
+        ? html`<span class="state is-bad">${WARNING}<span>${words.card.partly}</span></span
+            >${handle}`
+        : html`<span class="state is-good">${CHECK}<span>${words.card.linked}</span></span
+            >${handle}`;
     case "needs_reauth":
-      return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span
-        ><span class="state">${isolatedName(username)}</span>`;
+      return html`<span class="state is-bad">${WARNING}<span>${words.card.attention}</span></span
+        >${handle}`;
     case "unavailable":
-      return html`<span class="state">${words.unavailable}</span>`;
-    case "unlinked":
-      return html`<span class="state">${words.unlinked}</span>`;
+      return html`<span class="state">${words.card.unavailable}</span>`;
+    case "unlinked": {
+      const asked = form.fields[0]?.name ?? "";
+      return html`<span class="state"
+        >${about[`${network}.${asked}`] ?? about[network] ?? words.card.unlinked}</span
+      >`;
+    }
   }
 }
 
 /** Renders the picture over an initial, which shows if the picture doesn't load. */
-function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Markup {
+function renderFace({ name, avatarUrl }: ShownAccount, mark: Markup): Markup {
   const picture =
     avatarUrl !== null &&
     html`<img src="${avatarUrl}" alt="" loading="lazy" referrerpolicy="no-referrer" />`;
-  return html`<span class="avatar" aria-hidden="true"
-    >${initialOf(displayName === "" ? username : displayName)}${picture}</span
+  return html`<span class="face" aria-hidden="true"
+    ><span class="avatar">${initialOf(name)}${picture}</span>${mark}</span
   >`;
 }
 
 /** Renders why, or with what effect, the account would be linked again. */
-function renderStanding({ language }: CardPage, card: Card): Markup | null {
+function renderStanding({ language, branding }: CardPage, card: Card): Markup | null {
   const { title: network, state, account, lacksPermission } = card;
   const words = languageWords(language).card;
+  const named = {
+    network,
+    name: isolatedName(account?.name ?? ""),
+    ...brandWords(branding, language),
+  };
   if (state === "needs_reauth")
-    return html`<p>${fill(words.again, { name: isolatedName(account?.username ?? "") })}</p>`;
+    return html`<p>${fill(words.again, named)} ${fill(words.failed, named)}</p>`;
   if (state !== "linked") return null;
-  return html`${lacksPermission && html`<p>${fill(words.lacks, { network })}</p>`}
+  return html`${lacksPermission && html`<p>${fill(words.lacks, named)}</p>`}
     <p>${words.another}</p>`;
 }
 
 function renderBody(page: CardPage, card: Card): Markup {
   const words = languageWords(page.language);
   const { network, title, form, otherForm, leaves, problem } = card;
-  const about: Readonly<Partial<Record<string, string>>> = words.about;
   const summaries: Readonly<Partial<Record<string, string>>> = words.otherWays;
-  const hint = about[network];
   const isOpen = problem?.way === "other";
-  return html`${renderRowProblem(page, card)} ${renderStanding(page, card)}
-  ${hint !== undefined && form.fields.length === 0 && html`<p>${hint}</p>`}
-  ${leaves && html`<p class="soft">${fill(words.card.leaves, { network: title })}</p>`}
-  ${renderWay(page, card, { way: "first", form, leaves })}
+  const shownName = leaves ? renderShownName(page, [card]) : null;
+  return html`${renderStanding(page, card)} ${renderWay(page, card, { way: "first", form, leaves })}
+  ${
+    shownName ??
+    (leaves && html`<p class="tail">${fill(words.card.leaves, { network: title })}</p>`)
+  }
   ${
     otherForm !== null &&
     html`<details ${isOpen && html`open`}>
       <summary>${summaries[network] ?? words.card.otherWay}</summary>
       ${renderWay(page, card, { way: "other", form: otherForm, leaves: false })}
     </details>`
-  }`;
+  }
+  ${card.canDisconnect && renderDisconnect(page, card)}`;
 }
 
-function isAgain({ state, lacksPermission }: Card): boolean {
-  return state === "needs_reauth" || (state === "linked" && lacksPermission);
+/** Renders what ends the connection: a line to open, and in it what that means and the button. */
+function renderDisconnect(page: CardPage, card: Card): Markup {
+  const { language, branding } = page;
+  const { title: network, account, action } = card;
+  const words = languageWords(language).card;
+  const name = isolatedName(account?.name ?? "");
+  const named = { network, name, ...brandWords(branding, language) };
+  return html`<details class="leave">
+    <summary>${words.disconnect}</summary>
+    <form method="post" action="${action}">
+      ${renderCapability(page)}
+      <p>${fill(words.disconnectEffect, named)}</p>
+      <button class="grave" name="action" value="disconnect">
+        <span>${fill(words.disconnectNow, named)}</span>
+      </button>
+    </form>
+  </details>`;
 }
 
-function fieldFault({ language }: CardPage, card: Card, way: Way): FieldFault | null {
+function fieldFault(page: CardPage, card: Card, way: Way): FieldFault | null {
+  const { language, branding } = page;
   const { problem, title, form, otherForm } = card;
-  const { fields = [] } = (way === "first" ? form : otherForm) ?? {};
-  if (problem?.way !== way) return null;
-  const field = problem.field ?? fieldAtFault(problem.problem, fields, problem.typed);
-  const sentence = fill(languageWords(language).problems[problem.problem], { network: title });
-  return field === undefined ? null : { field, sentence };
+  const asked = way === "first" ? form : otherForm;
+  if (problem?.way !== way || asked === null) return null;
+  const field = problem.field ?? fieldAtFault(problem.problem, asked.fields, problem.typed);
+  if (field === undefined) return null;
+  const named = {
+    network: title,
+    field: fieldLabel(language, asked, field),
+    ...brandWords(branding, language),
+  };
+  return { field, sentence: fill(languageWords(language).problems[problem.problem], named) };
 }
 
 /** Renders the row's problem, unless a field shows it. */
 function renderRowProblem(page: CardPage, card: Card): Markup | null {
+  const { language, branding } = page;
   const { problem, title: network, account } = card;
   if (problem === null || fieldFault(page, card, problem.way) !== null) return null;
   const isLinked = account !== null;
-  return renderProblem({ language: page.language, problem: problem.problem, network, isLinked });
+  return renderProblem({ language, branding, problem: problem.problem, network, isLinked });
 }
 
 function renderWay(
@@ -237,7 +320,7 @@ function renderWay(
   { way, form, leaves }: { readonly way: Way; readonly form: AskedForm; readonly leaves: boolean },
 ): Markup {
   const { sessionId, token, language } = page;
-  const { network, title, action, problem } = card;
+  const { network, title, action, state, problem } = card;
   const words = languageWords(language);
   const label = leaves ? words.card.continueAt : words.card.connect;
   return renderForm({
@@ -248,8 +331,9 @@ function renderWay(
     way,
     action,
     ...form,
-    typed: problem?.way === way ? problem.typed : {},
+    typed: problem?.way === way ? problem.typed : card.known,
     fault: fieldFault(page, card, way),
-    button: fill(isAgain(card) ? words.card.reconnect : label, { network: title }),
+    button: fill(state === "unlinked" ? label : words.card.reconnect, { network: title }),
+    isQuiet: state === "linked" && !card.lacksPermission,
   });
 }

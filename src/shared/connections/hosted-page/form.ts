@@ -31,6 +31,8 @@ export interface NetworkForm extends Capability, AskedForm {
   /** What is wrong with a field. The message is shown at the field. */
   readonly fault: FieldFault | null;
   readonly button: Markup;
+  /** Whether the button is not what most people are here for. */
+  readonly isQuiet: boolean;
 }
 
 export interface FieldFault {
@@ -78,13 +80,22 @@ function fieldWords(
   return languageWords(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
 }
 
+/** Returns the label of a form's field in the page's language. */
+export function fieldLabel(
+  language: Language,
+  { fields, wordsAt }: AskedForm,
+  name: string,
+): string {
+  const field = fields.find((one) => one.name === name);
+  return field === undefined ? name : fieldWords(language, wordsAt, field).label;
+}
+
 export function renderForm(form: NetworkForm): Markup {
-  const { action, fields, way, button } = form;
-  const isLone = fields.length === 1;
-  return html`<form method="post" action="${action}" ${isLone && html`class="lone"`}>
+  const { action, fields, way, button, isQuiet } = form;
+  return html`<form method="post" action="${action}">
     ${renderCapability(form)}${way === "other" && html`<input type="hidden" name="${WAY_FIELD}" value="other" />`}
     ${fields.map((field) => renderField(form, field))}
-    <button><span>${button}</span></button>
+    <button ${isQuiet && html`class="quiet"`}><span>${button}</span></button>
   </form>`;
 }
 
@@ -133,21 +144,27 @@ function renderSelect(
 
 function renderInput(
   { typed }: NetworkForm,
-  { name, secret = false, placeholder = "", autocomplete = "off" }: LinkField,
+  { name, secret = false, placeholder = "", autocomplete = "off", suggestions = [] }: LinkField,
   { id, described, isWrong }: InputIds,
 ): Markup {
+  const list =
+    suggestions.length > 0 &&
+    html`<datalist id="${id}-list">
+      ${suggestions.map((value) => html`<option value="${value}"></option>`)}
+    </datalist>`;
   return html`<input
-    id="${id}"
-    name="${name}"
-    type="${secret ? "password" : "text"}"
-    value="${secret ? "" : (typed[name] ?? "")}"
-    placeholder="${placeholder}"
-    autocomplete="${autocomplete}"
-    aria-describedby="${described}"
-    ${isWrong && WRONG}
-    autocapitalize="none"
-    spellcheck="false"
-  />`;
+      id="${id}"
+      ${suggestions.length > 0 && html`list="${id}-list"`}
+      name="${name}"
+      type="${secret ? "password" : "text"}"
+      value="${secret ? "" : (typed[name] ?? "")}"
+      placeholder="${placeholder}"
+      autocomplete="${autocomplete}"
+      aria-describedby="${described}"
+      ${isWrong && WRONG}
+      autocapitalize="none"
+      spellcheck="false"
+    />${list}`;
 }
 
 /** A form of the page, and the kind of sign-in that it starts. */

@@ -2,8 +2,7 @@ import { html, initialOf, isolatedName, plainName, type Markup } from "./markup.
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import { fill, fillText, languageWords, type Language } from "./language.ts";
-import { CHECK } from "./marks.ts";
-import { ACCENT, stylesheet, textOn } from "./stylesheet.ts";
+import { ACCENT, filledWith, stylesheet } from "./stylesheet.ts";
 import type { Words } from "./words.ts";
 
 export interface Layout {
@@ -62,7 +61,7 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
 }
 
 function ownIcon({ name, accentColor = ACCENT }: Branding): string {
-  const ink = textOn(accentColor);
+  const { fill: ground, ink } = filledWith(accentColor);
   const sign =
     name === undefined
       ? html`<path d="M9 17l5 5 9-11" fill="none" stroke="${ink}" stroke-width="3" />`
@@ -77,7 +76,7 @@ function ownIcon({ name, accentColor = ACCENT }: Branding): string {
           >${initialOf(name)}</text
         >`;
   const icon = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-    <rect width="32" height="32" rx="7" fill="${accentColor}" />
+    <rect width="32" height="32" rx="7" fill="${ground}" />
     ${sign}
   </svg>`;
   return `data:image/svg+xml,${encodeURIComponent(icon.text.replace(/\s+/g, " "))}`;
@@ -109,27 +108,21 @@ export function backLabel(branding: Branding, language: Language, otherwise: str
   return fill(languageWords(language).page.backTo, { brand: isolatedName(branding.name) });
 }
 
-const STEPS = ["network", "allow", "done"] as const;
-export type PageStep = (typeof STEPS)[number];
-
-/** Renders the steps of linking. Finished steps have a tick, and the last one has it as soon as it is reached. */
-export function renderSteps(current: PageStep, language: Language): Markup {
-  const words = languageWords(language).steps;
-  const at = STEPS.indexOf(current);
-  const items = STEPS.map((step, index) => {
-    const isOver = index < at || step === "done";
-    const state = html`${index === at && html`aria-current="step"`}${index < at && html` class="over"`}`;
-    return html`<li ${state}>
-      <span aria-hidden="true">${index <= at && isOver ? CHECK : index + 1}</span>${words[step]}
-    </li>`;
-  });
-  return html`<ol class="steps" aria-label="${words.label}">
-    ${items}
-  </ol>`;
+/** Values for the sentences that name the customer, who may have given no name. */
+export function brandWords(
+  { name }: Branding,
+  language: Language,
+): Readonly<Record<"brand" | "Brand" | "toBrand", Markup>> {
+  const { is, starts, to, toUnnamed } = languageWords(language).brand;
+  if (name === undefined)
+    return { brand: html`${is}`, Brand: html`${starts}`, toBrand: html`${toUnnamed}` };
+  const brand = isolatedName(name);
+  return { brand, Brand: brand, toBrand: fill(to, { brand }) };
 }
 
 export interface ProblemSummary {
   readonly language: Language;
+  readonly branding: Branding;
   readonly problem: LinkProblem;
   /** The network that the problem is about, or null for the page as a whole. */
   readonly network: string | null;
@@ -139,10 +132,10 @@ export interface ProblemSummary {
 
 /** Renders a problem that is about no field. It gets the focus when the page opens, so that it is read first. */
 export function renderProblem(summary: ProblemSummary): Markup {
-  const { language, problem, network, isLinked = false } = summary;
+  const { language, branding, problem, network, isLinked = false } = summary;
   const words = languageWords(language);
-  const named = { network: network ?? "" };
-  const { general, at, kept } = words.problem;
+  const { general, at, kept, entry } = words.problem;
+  const named = { network: network ?? "", field: entry, ...brandWords(branding, language) };
   const heading = network === null ? general : isLinked ? kept : at;
   return html`<div class="note bad" role="alert" tabindex="-1" autofocus id="problem">
     <p class="strong">${fill(heading, named)}</p>

@@ -85,5 +85,6 @@ function sign(path: string): Markup {
 }
 
 export const CHECK = sign("M2.5 8.5 6.5 12.5 13.5 4");
+export const CROSS = sign("M3.5 3.5l9 9M12.5 3.5l-9 9");
 export const CHEVRON = html`<span class="chevron">${sign("M4 6l4 4 4-4")}</span>`;
 export const WARNING = sign("M8 1.5 15 14H1zM8 6v3.5M8 11.8v.1");

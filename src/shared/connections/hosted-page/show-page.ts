@@ -24,7 +24,7 @@ import {
 } from "./connect-page.ts";
 import { isProfileActive } from "../link-account.ts";
 import { endNotice, lookOf, openVisit, type OpenVisit, plainNotice } from "./visit.ts";
-import { awayOf, waysIn } from "./form.ts";
+import { awayOf, waysIn, type AskedForm } from "./form.ts";
 
 /** What the page says about the last step. */
 export type StepReport =
@@ -108,13 +108,14 @@ export async function connectPage(
       services.config,
       network,
       connections.find((made) => made.network === network && made.status !== "revoked"),
-      report,
+      { report, allowsDisconnect: session.allowDisconnect },
     ),
   );
   const page = {
     ...common,
     cards,
     problem: report?.kind === "general" ? report.problem : null,
+    service: services.config.service.name,
     justLinked: report?.kind === "linked" ? report.network : null,
     hasLinked: linkedIds(session).length > 0,
     hasWayBack: session.returnUrl !== null,
@@ -130,7 +131,10 @@ function toCard(
   config: Config,
   name: NetworkName,
   connection: Connection | undefined,
-  report: StepReport | undefined,
+  {
+    report,
+    allowsDisconnect,
+  }: { readonly report: StepReport | undefined; readonly allowsDisconnect: boolean },
 ): Card {
   const { networkApps } = config;
   const network = networkOf(name);
@@ -141,6 +145,8 @@ function toCard(
     title: network.title,
     state: isAvailable ? cardState(connection) : "unavailable",
     account: connection === undefined ? null : shownAccount(connection),
+    known: connection === undefined ? {} : knownFields(connection, [first, other]),
+    canDisconnect: allowsDisconnect && connection !== undefined,
     lacksPermission: connection !== undefined && lacksPermission(config, connection),
     form: first,
     otherForm: other,
@@ -148,6 +154,14 @@ function toCard(
     action: stepAddress(config, name),
     problem: report?.kind === "problem" && report.network === name ? report : null,
   };
+}
+
+/** Returns what the forms are filled in with, so that the linked account is found again. */
+function knownFields(connection: Connection, ways: readonly (AskedForm | null)[]) {
+  const fields = ways.flatMap((way) => way?.fields ?? []);
+  return Object.fromEntries(
+    fields.flatMap(({ name, known }) => (known === undefined ? [] : [[name, known(connection)]])),
+  );
 }
 
 /** Reports whether a feature lacks a permission that the network would now be asked for. */
@@ -159,12 +173,8 @@ function lacksPermission(config: Config, connection: Connection): boolean {
 
 function shownAccount({ account }: Connection): ShownAccount {
   const { username, displayName, avatarUrl } = account;
-  const isNamedTwice = username === "" || username === displayName;
-  return {
-    username: username === "" ? displayName : username,
-    displayName: isNamedTwice ? "" : displayName,
-    avatarUrl,
-  };
+  const name = displayName === "" ? username : displayName;
+  return { name, handle: username === name ? "" : username, avatarUrl };
 }
 
 function cardState(connection: Connection | undefined): Card["state"] {

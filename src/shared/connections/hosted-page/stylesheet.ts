@@ -26,13 +26,28 @@ export function contrast(one: string, other: string): number {
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-/** Returns black or white, depending on which has the higher contrast. It is at least 4.5 to 1 on any colour. */
-export function textOn(color: string): string {
-  return contrast(color, "#ffffff") >= contrast(color, "#000000") ? "#ffffff" : "#000000";
-}
-
 const TEXT_CONTRAST = 4.5;
 const STEPS = 24;
+/** How much darker a colour may become for white text. It is still seen as the customer's colour. */
+const SHADE_STEPS_MAX = 6;
+
+/** A colour of buttons, and the colour of text on it. */
+interface Fill {
+  readonly fill: string;
+  readonly ink: "#ffffff" | "#000000";
+}
+
+/**
+ * Returns a colour on which text can be read: white text on the given one, or else on a slightly darker one, as on most
+ * pages. On a colour that is too bright for that, the text is black.
+ */
+export function filledWith(color: string): Fill {
+  for (let step = 0; step <= SHADE_STEPS_MAX; step += 1) {
+    const fill = mixed(color, "#000000", step / STEPS);
+    if (contrast(fill, "#ffffff") >= TEXT_CONTRAST) return { fill, ink: "#ffffff" };
+  }
+  return { fill: color, ink: "#000000" };
+}
 
 function mixed(color: string, towards: string, share: number): string {
   const other = parseColor(towards);
@@ -43,7 +58,8 @@ function mixed(color: string, towards: string, share: number): string {
 
 /** Returns the colour if it is readable on all backgrounds, or else the nearest darker or lighter colour that is. */
 export function readableOn(color: string, grounds: readonly string[]): string {
-  const towards = textOn(grounds[0] ?? "#ffffff");
+  const towards =
+    contrast(grounds[0] ?? "#ffffff", "#ffffff") > TEXT_CONTRAST ? "#ffffff" : "#000000";
   for (let step = 0; step < STEPS; step += 1) {
     const candidate = mixed(color, towards, step / STEPS);
     if (grounds.every((ground) => contrast(candidate, ground) >= TEXT_CONTRAST)) return candidate;
@@ -70,6 +86,8 @@ const COLORS = {
   --good: #7fd6a2; --good-ground: #16291d; --warn: #f2c46d; --shade: none;`,
 } as const;
 
+/** How much a button changes under the pointer, away from the colour of its text. */
+const HOVER_SHARE = 0.14;
 const VISIBLE_CONTRAST = 1.5;
 /** Below this difference between its largest and smallest component, a colour looks grey. */
 const GREY_SPREAD = 48;
@@ -88,8 +106,9 @@ export function fillOn(color: string, scheme: Scheme): string {
 
 function colors(scheme: Scheme, accent: string): string {
   const [ground, card] = GROUNDS[scheme];
-  const fill = fillOn(accent, scheme);
-  return `--accent: ${fill}; --on-accent: ${textOn(fill)}; --accent-ink: ${readableOn(fill, GROUNDS[scheme])};
+  const { fill, ink } = filledWith(fillOn(accent, scheme));
+  const hover = mixed(fill, ink === "#ffffff" ? "#000000" : "#ffffff", HOVER_SHARE);
+  return `--accent: ${fill}; --on-accent: ${ink}; --accent-hover: ${hover}; --accent-ink: ${readableOn(fill, GROUNDS[scheme])};
   --ground: ${ground}; --card: ${card}; --ink: ${INK[scheme]}; ${COLORS[scheme]}`;
 }
 
@@ -111,8 +130,8 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink
 .skip { position: absolute; inset-inline-start: 1rem; top: -10rem; padding: .6rem 1rem; border-radius: 0 0 .5rem .5rem;
   background: var(--card); color: var(--ink); z-index: 1; }
 .skip:focus { top: 0; }
-.wrap { max-width: 36rem; margin: 0 auto; padding: 1rem 1rem 1.5rem; }
-.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 1rem; font-weight: 650; }
+.wrap { max-width: 36rem; margin: 0 auto; padding: .75rem .875rem 1rem; }
+.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 .75rem; font-weight: 650; }
 .brand > span:last-child { min-width: 0; }
 .logo { display: grid; flex: none; max-width: 60%; border-radius: .5rem; overflow: clip;
   box-shadow: 0 0 0 1px var(--line); }
@@ -131,6 +150,9 @@ p { margin: 0; }
 .steps span { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 1px solid var(--edge);
   border-radius: 50%; font-size: .8125rem; font-weight: 650; }
 .steps svg { width: .75rem; }
+.terms { list-style: none; display: grid; gap: .125rem; margin: 0 0 .75rem; padding: 0; font-size: .875rem; line-height: 1.4; color: var(--soft); }
+.terms li { display: flex; gap: .5rem; }
+.terms svg { flex: none; width: .875rem; margin-top: .2em; height: .875rem; }
 .steps .over span { color: var(--good); border-color: var(--good); }
 .steps [aria-current] { color: var(--ink); font-weight: 650; }
 .steps [aria-current] span { background: var(--accent); color: var(--on-accent); border-color: var(--accent-ink); }
@@ -144,26 +166,35 @@ a { color: var(--accent-ink); font-weight: 600; }
 .rows, .linked { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 1rem;
   box-shadow: var(--shade); overflow: clip; }
 .row + .row,  .linked li + li { border-top: 1px solid var(--line); }
-.line { display: flex; align-items: center; gap: .75rem; min-height: 3.5rem; padding: .5rem 1rem; }
+.line { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-content: center; column-gap: .75rem; min-height: 3.5rem;
+  padding: .4375rem .875rem; line-height: 1.35; }
+.line > .mark, .line > .face { grid-column: 1; grid-row: 1 / span 3; align-self: center; }
+.line > .name, .line > .state { grid-column: 2; }
+.line > .handle { grid-column: 2 / -1; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.line > .go, .line > .chevron { grid-column: 3; grid-row: 1 / span 2; align-self: center; justify-self: end; }
 summary.line { list-style: none; color: inherit; font-weight: 400; cursor: pointer; }
 summary.line::-webkit-details-marker { display: none; }
 summary.line:hover { background: var(--ground); }
-summary.line:hover .name { text-decoration: underline; text-underline-offset: .2em; }
 summary.line:focus-visible { outline-offset: -3px; border-radius: 1rem; }
-.chevron { flex: none; width: 1rem; height: 1rem; color: var(--soft); line-height: 0; }
-details[open] > summary .chevron { transform: rotate(180deg); }
-.head { flex: 1; min-width: 0; display: grid; overflow: clip; line-height: 1.35; }
+.chevron { display: none; width: 1rem; height: 1rem; color: var(--soft); line-height: 0; transform: rotate(180deg); }
+details[open] > summary > .chevron { display: block; }
+details[open] > summary > .go { visibility: hidden; }
 .name { font-weight: 650; }
+.new { background: var(--good-ground); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; box-shadow: var(--shade); padding: 1.25rem; }
 .mark, .avatar { flex: none; }
+.face { position: relative; }
+.face .mark { position: absolute; inset-inline-end: -.3rem; bottom: -.3rem; width: 1.125rem; height: 1.125rem; border-radius: .35rem;
+  box-shadow: 0 0 0 2px var(--card); }
+.face .initial { font-size: .6875rem; }
 .mark { width: 2.25rem; height: 2.25rem; display: block; border-radius: .6rem; }
 .initial { display: grid; place-items: center; background: var(--soft); color: var(--card); font-weight: 700; }
 .off .mark { filter: grayscale(1); opacity: .55; }
-.state { font-size: .875rem; color: var(--soft); }
+.state { font-size: .8125rem; color: var(--soft); }
 .state svg { width: 1em; height: 1em; vertical-align: -.125em; margin-inline-end: .3rem; }
 .state.is-good { color: var(--good); font-weight: 600; }
 .state.is-bad { color: var(--warn); font-weight: 600; }
-.body { display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; padding: .25rem 1rem 1rem; }
+.body { display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; padding: .25rem .875rem 1rem; }
 .body .note { margin: 0; }
 .avatar { position: relative; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: 50%;
   overflow: hidden; border: 1px solid var(--line); background: var(--ground); color: var(--soft); font-weight: 650; }
@@ -176,36 +207,47 @@ label { font-weight: 600; }
 .error svg { flex: none; width: 1em; height: 1em; margin-top: .2em; }
 input, select { width: 100%; min-height: 2.75rem; padding: .55rem .75rem; font: inherit; color: inherit; background: var(--card);
   border: 1px solid var(--edge); border-radius: .6rem; }
+input:focus-visible, select:focus-visible { outline: 3px solid var(--accent-ink); outline-offset: -2px; }
 input::placeholder { color: var(--soft); opacity: 1; }
-[aria-invalid] { border-color: var(--bad); border-width: 2px; }
-button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
+[aria-invalid] { border-color: var(--bad); }
+[aria-invalid]:focus-visible { outline-color: var(--bad); }
+button, .button, .pill { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; border-radius: .6rem;
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent-ink); }
+.pill, .go button { min-height: 2.75rem; padding: .4rem .75rem; font-size: .9375rem; }
+button:hover, .button:hover, summary:hover > .pill { background: var(--accent-hover); }
 .quiet, .body:has(> details[open]) > form > button, main:has(.row > details[open]) .end button { color: var(--ink);
   background: transparent; border-color: var(--edge); }
-button:hover, .button:hover { text-decoration: underline; text-underline-offset: .2em; }
+.grave { color: var(--bad); background: transparent; border-color: var(--bad); }
+.quiet:hover, .body:has(> details[open]) > form > button:hover, main:has(.row > details[open]) .end button:hover,
+summary:hover > .pill.quiet { background: color-mix(in srgb, var(--ink) 8%, transparent); }
+.grave:hover { background: var(--bad-ground); }
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
-[tabindex="-1"]:focus { outline: 2px solid; outline-offset: 2px; }
+[tabindex="-1"]:focus { outline: none; }
 summary { cursor: pointer; color: var(--accent-ink); font-weight: 600; padding: .5rem 0; min-height: 2.5rem; }
 .body > details > form { margin-top: .5rem; }
+.leave > summary { color: var(--bad); }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: .5rem; }
 legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .choice { display: flex; gap: .75rem; align-items: center; min-height: 3.25rem; padding: .5rem .875rem; border: 1px solid var(--edge);
   border-radius: .6rem; cursor: pointer; }
+.choice:has(:disabled) { border-style: dashed; color: var(--soft); cursor: default; }
+.choice:has(:disabled) .avatar { opacity: .6; }
 .choice input { width: 1.15rem; min-height: 1.15rem; margin: 0; flex: none; accent-color: var(--accent-ink); }
 .choice:has(:checked) { border-color: var(--accent-ink); box-shadow: inset 0 0 0 1px var(--accent-ink); }
-.ahead { display: flex; align-items: center; gap: .875rem; margin-bottom: 1rem; }
+.ahead { display: flex; align-items: center; gap: .875rem; margin-bottom: .75rem; }
 .ahead h1 { margin: 0; }
 .seal { display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: 50%; margin-bottom: .875rem;
   color: var(--good); background: var(--good-ground); border: 1px solid; }
 .seal svg { width: 1.4rem; }
 .linked { margin-top: 1.25rem; box-shadow: none; }
-.end { margin-top: .75rem; }
+.end { margin-top: .625rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
-.actions > button { flex: 1 1 100%; }
+.actions > button:only-child { flex: 1 1 100%; }
 .card > .actions { margin-top: 1.25rem; }
-.tail, footer { font-size: .875rem; color: var(--soft); }
-p.tail, footer { margin-top: .75rem; }
+.tail, footer { font-size: .8125rem; line-height: 1.4; color: var(--soft); }
+p.tail, footer { margin-top: .625rem; }
+.body > p.tail { margin-top: 0; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 footer ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: 0; padding: 0; }
 footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight: 400; }
@@ -213,11 +255,14 @@ footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight
   .wrap { padding: 3rem 1.5rem 4rem; }
   .brand { margin-bottom: 1.5rem; }
   h1 { font-size: 1.75rem; }
+  .terms { margin-bottom: 1.25rem; }
   .line { min-height: 4rem; padding: .625rem 1.25rem; }
+  .terms, .state, .tail, footer { font-size: .875rem; }
+  .terms { font-size: .9375rem; }
   .body { padding: .25rem 1.25rem 1.25rem 4.25rem; }
   .card { padding: 2rem; }
   .steps { justify-content: start; gap: 1.5rem; font-size: .875rem; margin: 1.25rem 0; }
-  .actions > button { flex: none; }
+  .actions > button:only-child { flex: none; }
   button { justify-self: start; }
 }
 `;

@@ -10,9 +10,16 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
-import { linkedIds, sessionStatus, visitLimits, visitorsOf } from "../connect-session.ts";
+import {
+  linkedIds,
+  sessionStatus,
+  visitLimits,
+  visitorsOf,
+  withDisconnected,
+} from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
+import { endConnection } from "../remove-connection.ts";
 import { logFailedLink } from "./failed-link.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
@@ -50,11 +57,52 @@ export async function submitForm(
     return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
   const given = { visit, network, fields: step.fields };
-  return await services.waits.run(visitorsOf(visit.session), () =>
-    step.fields["choice"] === undefined
+  return await services.waits.run(visitorsOf(visit.session), () => {
+    if (step.fields["action"] === "disconnect") return disconnect(services, request, given);
+    return step.fields["choice"] === undefined
       ? signIn(services, request, given)
-      : chooseAccount(services, request, given),
+      : chooseAccount(services, request, given);
+  });
+}
+
+/**
+ * Disconnects the network's account, where the session allows it, and leads back to the page. The session is written
+ * first, so that it never counts an account that is gone. May be repeated.
+ */
+async function disconnect(
+  services: ConnectionsDeps,
+  request: BrowserRequest,
+  { visit, network: { name } }: SignIn,
+): Promise<BrowserAnswer> {
+  const { session, token } = visit;
+  const { connectSessions, connections } = services.stores;
+  const found = await connections.find({ ...session, network: name });
+  const back = redirect(pageAddress(services.config, session.id, token));
+  if (!session.allowDisconnect || found === undefined || found.status === "revoked") return back;
+  const account = { network: name, accountId: found.account.id };
+  const now = services.clock.now();
+  const changed = await connectSessions.change(session, (current) =>
+    sessionStatus(current, now) === "open" ? withDisconnected(current, account) : undefined,
   );
+  if (changed === undefined) return back;
+  await endConnection(services, visitScope(request, session), {
+    connection: found,
+    owner: visitorsOf(session),
+    reason: "disconnected_on_page",
+  });
+  return back;
+}
+
+/** Returns in whose name the audit trail records what a visitor does. */
+function visitScope({ requestId, ip }: BrowserRequest, session: OpenVisit["session"]) {
+  const { id: sessionId, platformId, applicationId } = session;
+  return {
+    caller: { kind: "connect_session", sessionId },
+    platformId,
+    applicationId,
+    requestId,
+    ip,
+  } as const;
 }
 
 interface SignIn {
@@ -194,7 +242,7 @@ export async function finishLink(
     logFailedLink(services, "an account was not linked", where, outcome);
     return { problem: outcome.code, field: outcome.field };
   }
-  const { requestId, ip } = request;
+  const { requestId } = request;
   const { linked } = outcome;
   const result = await linkAccount(services, { session, network: network.name, linked, requestId });
   if (result.kind === "unpaid") return { problem: "unpaid" };
@@ -204,11 +252,8 @@ export async function finishLink(
       request,
       (await services.stores.connectSessions.find(session)) ?? session,
     );
-  const { platformId, applicationId } = session;
-  const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
-  const scope = { caller, platformId, applicationId, requestId, ip };
-  services.audit.record(scope, { action: "connection.linked", target });
+  services.audit.record(visitScope(request, session), { action: "connection.linked", target });
   if (result.session.status === "completed") return leave(services, request, result.session);
   const report = { network: network.name, linked: "yes" };
   return redirect(pageAddress(services.config, session.id, token, report));

@@ -21,7 +21,7 @@ import { isLocale } from "../../runtime/locale.ts";
 import { html, isolatedName, plainName, type Markup } from "./markup.ts";
 import type { Branding } from "../schema.ts";
 import { fill, languageWords, type Language } from "./language.ts";
-import { backLabel, layout, renderSteps } from "./layout.ts";
+import { backLabel, brandWords, layout } from "./layout.ts";
 import { CHECK, networkMark } from "./marks.ts";
 import type { Words } from "./words.ts";
 import { AppError } from "../../runtime/errors.ts";
@@ -125,7 +125,7 @@ async function linkedAccounts(
   return made
     .filter(({ id, status }) => ids.includes(id) && status !== "revoked")
     .map(({ network, account: { username, displayName } }) => {
-      const name = username === "" ? displayName : username;
+      const name = displayName === "" ? username : displayName;
       return { network, title: networkOf(network).title, name };
     });
 }
@@ -165,15 +165,15 @@ export function renderNotice(page: PageNotice, nonce: string): string {
   const { language, notice, back, goOn, branding, accounts = [], requestId = "" } = page;
   const words = languageWords(language);
   const { title, text } = words.notices[notice];
-  const body = html`${notice === "allSet" && renderSteps("done", language)}
-    <div class="card">
-      ${notice === "allSet" && html`<p class="seal">${CHECK}</p>`}
-      <h1>${title}</h1>
-      <p>${fill(text, { id: plainName(requestId) })}</p>
-      ${accounts.length > 0 && renderAccounts(accounts, words)}
-      ${back !== null && renderLink(back, backLabel(branding, language, words.page.back))}
-      ${goOn !== undefined && renderLink(goOn, html`${words.page.goOn}`)}
-    </div>`;
+  const named = { id: plainName(requestId), ...brandWords(branding, language) };
+  const body = html`<div class="card">
+    ${notice === "allSet" && html`<p class="seal">${CHECK}</p>`}
+    <h1>${title}</h1>
+    <p>${fill(text, named)}</p>
+    ${accounts.length > 0 && renderAccounts(accounts, words)}
+    ${back !== null && renderLink(back, backLabel(branding, language, words.page.back))}
+    ${goOn !== undefined && renderLink(goOn, html`${words.page.goOn}`)}
+  </div>`;
   return layout({ language, nonce, branding, title, body });
 }
 
@@ -187,12 +187,9 @@ function renderAccounts(accounts: readonly LinkedName[], words: Words): Markup {
   const items = accounts.map(
     ({ network, title, name }) =>
       html`<li class="line">
-        ${networkMark(network, title)}<span class="head"
-          ><span class="name">${title}</span
-          ><span class="state is-good"
-            >${CHECK}<span>${fill(words.card.linkedAs, { name: isolatedName(name) })}</span></span
-          ></span
-        >
+        ${networkMark(network, title)}<span class="name">${isolatedName(name)}</span
+        ><span class="state is-good">${CHECK}<span>${words.card.linked}</span></span
+        ><span class="state handle">${title}</span>
       </li>`,
   );
   return html`<ul class="linked" aria-label="${words.page.accounts}">

@@ -35,6 +35,7 @@ export const appPasswordForm = {
       hint: "What you log in to Bluesky with, for example alice.bsky.social",
       placeholder: "alice.bsky.social",
       autocomplete: "username",
+      known: ({ account }) => account.username,
     },
     {
       name: "appPassword",

@@ -29,6 +29,7 @@ export const oauthFields = [
     hint: "For example alice.bsky.social, or the address of your own server. Leave it empty to log in at bsky.social",
     placeholder: "alice.bsky.social",
     autocomplete: "username",
+    known: ({ account }) => account.username,
   },
 ] as const satisfies readonly LinkField[];
 

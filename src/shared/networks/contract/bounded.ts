@@ -157,7 +157,7 @@ export function boundedChoice({
   const known = candidates.filter(({ id }) => isNetworkId(id));
   const shown = known
     .slice(0, CANDIDATES_MAX)
-    .map(({ id, label, hint }) => ({ id, label: name(label), hint: name(hint) }));
+    .map((one) => ({ ...one, label: name(one.label), hint: name(one.hint) }));
   const isLonger = isCut === true || shown.length < known.length;
   return { kind, candidates: shown, ...(isLonger && { isCut: true }), flow };
 }

@@ -69,6 +69,8 @@ export interface LinkCandidate {
   readonly label: string;
   /** Tells it from others with the same label. May be empty. */
   readonly hint: string;
+  /** Whether it is only shown, because the person's role there doesn't allow posts. */
+  readonly isBarred?: boolean | undefined;
 }
 
 /** The authorisation covers several accounts. `flow` is stored (sealed) until one is chosen, and given to `choose`. */
@@ -96,6 +98,10 @@ export interface LinkField {
   readonly placeholder?: string;
   /** What browsers may fill in. The default is nothing. */
   readonly autocomplete?: string;
+  /** Values that are offered while it is typed. */
+  readonly suggestions?: readonly string[];
+  /** Returns what it is filled in with when this account is linked again. */
+  readonly known?: (linked: Pick<LinkedAccount, "account" | "instanceUrl">) => string;
   /** The values to choose from, instead of typing. The first is the default. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** Reports whether a deployment with this registration asks for the field. By default every deployment does. */

@@ -79,14 +79,19 @@ const finish = finishCode({
     // Links the page if it is known to be the only one. Otherwise offers a choice.
     const flow = { ...granted, userId, pages: [...found.pages] };
     const [first] = found.pages;
-    if (first === undefined) return linkFailed("nothing_to_choose");
-    if (found.pages.length === 1 && found.isComplete) return linkPage(first, flow);
+    if (first === undefined && found.barred.length === 0) return linkFailed("nothing_to_choose");
+    if (first !== undefined && found.pages.length === 1 && found.isComplete)
+      return linkPage(first, flow);
     const kept = storable(flow);
-    const candidates = kept.pages.map(({ id, name, username }) => ({
+    const shown = ({ id, name, username }: FacebookPage) => ({
       id,
       label: name === "" ? id : name,
       hint: username ? `@${username}` : id,
-    }));
+    });
+    const candidates = [
+      ...kept.pages.map(shown),
+      ...found.barred.map((page) => ({ ...shown(page), isBarred: true })),
+    ];
     const isCut = found.isCut || kept.pages.length < found.pages.length;
     return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
   },

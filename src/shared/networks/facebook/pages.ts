@@ -45,6 +45,8 @@ export type FacebookPage = ShapeOf<typeof pageShape>;
 /** The pages that the person may publish for. */
 export interface FoundPages {
   readonly pages: readonly FacebookPage[];
+  /** Pages on which the person's role doesn't allow posts. */
+  readonly barred: readonly FacebookPage[];
   /** Whether it is known that there are no others. */
   readonly isComplete: boolean;
   /** Whether there are more than were read. */
@@ -73,8 +75,12 @@ export async function findPages(access: GraphAccess): Promise<FoundPages | LinkF
     pagesOfBusinesses(access),
   ]);
   const lists = [listed, known, ...ofBusinesses, allowed];
+  const all = lists.flatMap(({ entries }) => entries);
+  const pages = publishable(all);
+  const others = all.filter(({ id }) => pages.every((page) => page.id !== id));
   return {
-    pages: publishable(lists.flatMap(({ entries }) => entries)),
+    pages,
+    barred: [...new Map(others.map((page) => [page.id, page])).values()],
     isComplete: allowed.isWhole || [listed, ...ofBusinesses].every(({ isRead }) => isRead),
     isCut: lists.some(({ isCut }) => isCut),
   };

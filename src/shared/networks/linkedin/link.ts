@@ -54,6 +54,7 @@ export const linkedinLink = {
         { value: "organization", label: "A company page" },
       ],
       isAsked: (app) => app?.organizations !== undefined,
+      known: ({ account }) => (account.kind === "organization" ? "organization" : "member"),
     },
   ],
   start(form, oauth, tools) {
@@ -164,15 +165,20 @@ async function offerOrganizations(
   const found = await findOrganizations(grant.tokens, tools);
   if (found instanceof HttpFailure) return linkFailed("network_unavailable", found.message);
   if (!("organizations" in found)) return refusedNew(classify(found, tools.now()));
-  const { organizations, isCut } = found;
+  const { organizations, barred, isCut } = found;
   const [first] = organizations;
-  if (first === undefined) return linkFailed("nothing_to_choose");
-  if (organizations.length === 1 && !isCut) return linkOrganization(first, grant);
-  const candidates = organizations.map(({ id, name, vanityName }) => ({
+  if (first === undefined && barred.length === 0) return linkFailed("nothing_to_choose");
+  if (first !== undefined && organizations.length === 1 && !isCut)
+    return linkOrganization(first, grant);
+  const shown = ({ id, name, vanityName }: Organization) => ({
     id,
     label: name,
     hint: vanityName,
-  }));
+  });
+  const candidates = [
+    ...organizations.map(shown),
+    ...barred.map((one) => ({ ...shown(one), isBarred: true })),
+  ];
   return { kind: "choose", candidates, ...(isCut && { isCut }), flow: { grant, organizations } };
 }
 

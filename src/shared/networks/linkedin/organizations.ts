@@ -58,10 +58,12 @@ const nameShape = objectShape(() => ({
 
 interface FoundOrganizations {
   readonly organizations: readonly Organization[];
+  /** Organisations in which the member's role doesn't allow posts. */
+  readonly barred: readonly Organization[];
   readonly isCut: boolean;
 }
 
-/** Returns the organisations that the token's member may publish for, or the answer that named none. */
+/** Returns the organisations in which the token's member has a role, or the answer that named none. */
 export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
@@ -75,19 +77,28 @@ export async function findOrganizations(
     if (answer instanceof HttpFailure) return answer;
     const roles = inForm(pageShape)(answer);
     if (roles === undefined) return answer;
-    for (const held of roles.elements.flatMap(publishingRole)) found.set(held.id, held);
+    // A member may have several roles in one. The best one counts.
+    for (const held of roles.elements.flatMap(heldRole))
+      if (held.mayPublish || !found.has(held.id)) found.set(held.id, held);
     isCut = hasNext(roles, (page + 1) * PAGE_LENGTH);
     if (!isCut) break;
   }
-  const held = [...found.values()];
+  // Those that can be chosen get their names first.
+  const held = [...found.values()].toSorted(
+    (left, right) => Number(right.mayPublish) - Number(left.mayPublish),
+  );
   const names = await inBatches(held.slice(0, NAMED_MAX), NAMED_AT_ONCE, ({ id }) =>
     readName(id, tokens, tools),
   );
-  const organizations = held.map((one, index) => {
+  const named = held.map(({ mayPublish, ...one }, index) => {
     const { name = `LinkedIn ${one.id}`, vanityName = "" } = names[index] ?? {};
-    return { ...one, name, vanityName };
+    return { mayPublish, organization: { ...one, name, vanityName } };
   });
-  return { organizations, isCut };
+  const which = (isUsable: boolean) =>
+    named.flatMap(({ mayPublish, organization }) =>
+      mayPublish === isUsable ? [organization] : [],
+    );
+  return { organizations: which(true), barred: which(false), isCut };
 }
 
 /**
@@ -100,16 +111,19 @@ function hasNext({ elements, paging }: ShapeOf<typeof pageShape>, end: number): 
   return total === undefined ? elements.length >= PAGE_LENGTH : total > end;
 }
 
-type HeldRole = Pick<Organization, "id" | "member" | "isBrand">;
+interface HeldRole extends Pick<Organization, "id" | "member" | "isBrand"> {
+  readonly mayPublish: boolean;
+}
 
-function publishingRole(element: unknown): readonly HeldRole[] {
+function heldRole(element: unknown): readonly HeldRole[] {
   const held = roleShape().safeParse(element).data;
-  if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
+  if (held?.state !== "APPROVED") return [];
+  const mayPublish = PUBLISHING_ROLES.has(held.role);
   const urn = held.organization ?? held.organizationTarget ?? "";
   const id = /:(\d+)$/.exec(urn)?.[1];
   if (id === undefined) return [];
   const isBrand = urn.startsWith("urn:li:organizationBrand:");
-  return [{ id, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
+  return [{ id, mayPublish, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
 }
 
 /** Returns an organisation's name. Undefined if it can't be read, and the page is then shown by its number. */

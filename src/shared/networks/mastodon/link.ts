@@ -32,6 +32,26 @@ const flowOf = readerOf(() => ({
 }));
 type Flow = ReturnType<typeof flowOf>;
 
+/** Servers with many active accounts that anybody may join, or that a country or a trade uses. */
+const LARGE_SERVERS = [
+  "mastodon.social",
+  "mastodon.online",
+  "mastodon.world",
+  "mstdn.social",
+  "mas.to",
+  "techhub.social",
+  "hachyderm.io",
+  "infosec.exchange",
+  "fosstodon.org",
+  "mastodonapp.uk",
+  "mstdn.ca",
+  "troet.cafe",
+  "piaille.fr",
+  "masto.es",
+  "mastodon.com.br",
+  "mstdn.jp",
+] as const;
+
 export const mastodonLink = {
   kind: "oauth",
   hasServers: true,
@@ -41,6 +61,8 @@ export const mastodonLink = {
       label: "Your server",
       hint: "The address of your Mastodon server, or your full handle such as @alice@mastodon.social",
       placeholder: "mastodon.social",
+      suggestions: LARGE_SERVERS,
+      known: ({ instanceUrl }) => (instanceUrl === null ? "" : new URL(instanceUrl).host),
     },
   ],
   async start(form, oauth, tools) {
