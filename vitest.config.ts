@@ -8,7 +8,7 @@ import { LongestFirst } from "./test/setup/longest-first.ts";
  */
 const APART = [
   "test/{budget,media,model/simulation,process}/**/*.test.ts",
-  "test/outside/{browser,examples,peers}/**/*.test.ts",
+  "test/outside/{browser,client,examples,peers}/**/*.test.ts",
   "test/http/reference/openapi.test.ts",
   "test/docs/executed.test.ts",
   "test/partition/group-commit.test.ts",

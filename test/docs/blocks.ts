@@ -20,6 +20,7 @@ export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
+  "clients/typescript/README.md",
   "examples/README.md",
   ...readdirSync("docs", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
@@ -49,6 +50,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
 
 /** Documents whose blocks in other languages than the shell's have a test of their own, and which. */
 const OWN_TESTS: Readonly<Record<string, string>> = {
+  "clients/typescript/README.md": "test/outside/client/runtimes.test.ts",
   "docs/webhooks.md": "test/webhooks/snippets.test.ts",
 };
 

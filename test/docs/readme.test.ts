@@ -28,7 +28,10 @@ const filesOf = (folders: readonly string[], ending: RegExp): string[] =>
 
 const MARKDOWN = [
   ...readdirSync(".").filter((name) => name.endsWith(".md")),
-  ...filesOf(["bench", "dev", "docs", "examples", "infra", "sandbox", "test", "tools"], /\.md$/),
+  ...filesOf(
+    ["bench", "clients", "dev", "docs", "examples", "infra", "sandbox", "test", "tools"],
+    /\.md$/,
+  ),
 ];
 
 /** Read by scripts and examples, or put into a shell by `azd`, and never read by the app. */

@@ -4,6 +4,7 @@ import type { TestProject } from "vitest/node";
 import type { Azurite } from "../../dev/azurite.ts";
 import { buildApp } from "../../tools/build.ts";
 import { startTestAzurite } from "./azurite.ts";
+import { buildClient } from "./client-build.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -11,16 +12,23 @@ declare module "vitest" {
     azurite: string;
     /** Why there is no bundle; empty when there is one. */
     bundleError: string;
+    /** Why there is no build of the TypeScript client; empty when there is one. */
+    clientError: string;
   }
 }
 
 let azurite: Azurite | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
-  const [started, bundleError] = await Promise.all([startTestAzurite(), bundle()]);
+  const [started, bundleError, clientError] = await Promise.all([
+    startTestAzurite(),
+    bundle(),
+    builtClient(),
+  ]);
   azurite = started;
   project.provide("azurite", azurite.connectionString);
   project.provide("bundleError", bundleError);
+  project.provide("clientError", clientError);
 }
 
 export async function teardown(): Promise<void> {
@@ -38,6 +46,17 @@ async function bundle(): Promise<string> {
     return "";
   } catch (error) {
     await rm("dist/main.js", { force: true });
+    return (error as Error).message;
+  }
+}
+
+/** A client that can't be built fails the tests that run it. */
+async function builtClient(): Promise<string> {
+  try {
+    await buildClient();
+    return "";
+  } catch (error) {
+    await rm("clients/typescript/dist", { recursive: true, force: true });
     return (error as Error).message;
   }
 }

@@ -1,4 +1,4 @@
-import { RelayConnectionError, RelayError, type ErrorBody } from "./errors.ts";
+import { isRelayError, RelayConnectionError, RelayError, type ErrorBody } from "./errors.ts";
 
 /** What is read of an answer, as the last word of an operation's line says. */
 export type Reading = "data" | "list" | "document" | "text" | "bytes" | "nothing";
@@ -15,7 +15,7 @@ export interface Exchange {
 const REPEATS_MAX = 3;
 const FIRST_WAIT_MS = 500;
 /** Longer than any answer of the relay: an export of 50,000 entries. */
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** The longest time that a timer can have. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -47,7 +47,7 @@ export async function exchange(request: Request, call: Exchange): Promise<unknow
           cause: failure ?? outcome.error,
         });
       failure = outcome.error;
-      if (mayBeDone && request.method === "DELETE" && isNotFound(failure)) return undefined;
+      if (mayBeDone && request.method === "DELETE" && isDone(failure)) return undefined;
       const waitMs =
         outcome.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.75 + Math.random() / 2);
       const isLast = repeats === REPEATS_MAX || performance.now() + waitMs >= deadline;
@@ -68,8 +68,11 @@ type Outcome =
       readonly retryAfterMs?: number | undefined;
     };
 
-const isNotFound = (error: RelayError | RelayConnectionError) =>
-  error instanceof RelayError && error.status === 404;
+/** Tells whether a repeated DELETE found its work done: nothing is there, or a post that is canceled. */
+const isDone = (error: RelayError | RelayConnectionError) =>
+  error instanceof RelayError &&
+  (error.status === 404 ||
+    (isRelayError(error, "invalid_state") && error.details.status === "canceled"));
 
 function isWorthRepeating(
   { status = 500 }: RelayError | RelayConnectionError,

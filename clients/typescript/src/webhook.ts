@@ -116,7 +116,14 @@ function isEqual(given: string, wanted: string): boolean {
 }
 
 function parseEvent(bytes: Uint8Array): WebhookEvent {
-  const event: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  let event: unknown;
+  try {
+    event = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    // Below it is refused, like all that isn't an event.
+  }
+  if (typeof event !== "object" || event === null || !("type" in event))
+    throw new RelayWebhookError("The body is not an event.");
   // Safe: the relay signed it.
   return event as WebhookEvent;
 }

@@ -19,7 +19,7 @@ interface OpenApiCore {
 const TOOLS = new URL("tools/", import.meta.url);
 export const TOOLS_MS_MAX = INSTALL_MS_MAX + 60_000;
 
-/** Where packages that judge the document or make something of it are, installed when they are missing. */
+/** Where packages that judge the document are, installed when they are missing. */
 export async function toolsFolder(): Promise<URL> {
   await installPackages(TOOLS);
   return new URL("node_modules/", TOOLS);

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { installPackages } from "../../setup/install-packages.ts";
 
 const PACKAGES = new URL("./", import.meta.url);
-/** openapi-typescript is there already: `npm test` runs a program against its client. */
-const TOOLS = new URL("../../http/reference/tools/", import.meta.url);
+/** openapi-typescript is there already: it makes the types of our own client. */
+const ROOT = new URL("../../../", import.meta.url);
 /** A generator that takes longer hangs. */
 const RUN_MS_MAX = 120_000;
 
@@ -64,7 +64,7 @@ export const emptyApi = createApi({
 export const GENERATORS: readonly Generator[] = [
   {
     name: "openapi-typescript",
-    folder: TOOLS,
+    folder: ROOT,
     script: "openapi-typescript/bin/cli.js",
     args: ["document.json", "-o", "client/api.ts"],
   },
@@ -153,7 +153,6 @@ export async function generateAndCompile(
   { name, folder, script, files = {}, args, adapt = (whole) => whole }: Generator,
   document: unknown,
 ): Promise<string> {
-  await installPackages(folder);
   await installPackages(PACKAGES);
   const modules = new URL("node_modules/", folder);
   const project = await mkdtemp(join(tmpdir(), `client-of-${name.replace(/\W/g, "-")}-`));

@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  isRelayError,
+  RelayClient,
+  RelayConnectionError,
+  RelayTimeoutError,
+  type RelayOptions,
+} from "../../../clients/typescript/src/index.ts";
+import { OPERATIONS } from "../../../clients/typescript/src/made/operations.ts";
+import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
+import { chapters, routes } from "../../../src/functions/routes.ts";
+import { matchPath } from "../../../src/shared/http/route.ts";
+import { openApi } from "../../../tools/reference/openapi.ts";
+import { aPublisher, unique, uniqueKey, type Publisher } from "../../setup/publisher.ts";
+import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
+import { startRelay, type Relay } from "../../setup/relay.ts";
+import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
+import { troubledRelay, type Trouble, type TroubledRelay } from "./troubled-relay.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+let server: RelayServer;
+let publisher: Publisher;
+const opened: TroubledRelay[] = [];
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });
+  server = await serveRelay(relay);
+  publisher = await aPublisher(relay, ["bluesky"]);
+});
+afterAll(async () => {
+  for (const one of opened) one.close();
+  await server.close();
+  await relay.stop();
+  await sandbox.stop();
+});
+
+/** A client of the publisher, behind the troubles of a list. */
+async function aClient(troubles: readonly Trouble[] = [], more: Partial<RelayOptions> = {}) {
+  const troubled = await troubledRelay(server.baseUrl, troubles);
+  opened.push(troubled);
+  const { key, profileId } = publisher;
+  const client = new RelayClient({ baseUrl: troubled.baseUrl, key, profileId, ...more });
+  return { client, requests: troubled.requests };
+}
+
+const failureOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    (value) => Promise.reject(new Error(`it succeeded with ${JSON.stringify(value)}`)),
+    (error: unknown) => error,
+  );
+const aPost = (text = unique("From the client")) => ({ text, platforms: ["bluesky" as const] });
+const published = (text: string) => sandbox.posts().filter((post) => post.text === text).length;
+const JSON_TYPE = { "content-type": "application/json" };
+const refusal = (status: number, code: string, headers: Record<string, string> = {}): Trouble => ({
+  status,
+  headers: { ...JSON_TYPE, ...headers },
+  body: JSON.stringify({
+    error: { code, message: "No.", details: {}, requestId: "req_1", docUrl: "https://docs" },
+  }),
+});
+const busy = refusal(503, "service_unavailable", { "retry-after": "0" });
+const limited = refusal(429, "rate_limited", { "retry-after": "0" });
+const page = {
+  status: 502,
+  headers: { "content-type": "text/html" },
+  body: "<h1>Bad gateway</h1>",
+};
+
+describe("operations", () => {
+  const ids = Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[];
+
+  test("each has a method that reaches its route, and reads its answer", async () => {
+    const { client, requests } = await aClient();
+    const methods = client as unknown as Record<string, (input: object) => unknown>;
+    for (const id of ids) {
+      const [, address = ""] = OPERATIONS[id].split(" ");
+      const [path = ""] = address.split("?");
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+      const input = Object.fromEntries(names.map((name) => [name, "of-nothing"]));
+      const result = methods[id]?.(input);
+      const ended =
+        result instanceof Promise
+          ? result
+          : (result as ReturnType<typeof client.listKeys>).pages().next();
+      const failure: unknown = await ended.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      // A page says in HTML what is wrong.
+      const isPage = OPERATIONS[id].endsWith(" text") && failure instanceof RelayConnectionError;
+      if (failure !== undefined && !isPage && !isRelayError(failure)) throw failure;
+    }
+    const reached = requests.map(({ method, path }) => {
+      const found = matchPath(routes, path.split("?", 1)[0]?.slice(1) ?? "");
+      return found.find(({ route }) => route.method === method)?.route.spec.operationId;
+    });
+    expect(reached).toEqual(ids);
+  });
+
+  test("all of the document's are there that are not pages of browsers", () => {
+    const { paths } = openApi(chapters, "https://relay.example.com", "Relay");
+    const described = Object.values(paths).flatMap((methods) =>
+      Object.values(methods)
+        .filter(({ requestBody, responses }) => {
+          const isForm = requestBody !== undefined && !("application/json" in requestBody.content);
+          return !isForm && !("303" in responses);
+        })
+        .map(({ operationId }) => operationId),
+    );
+    expect(ids.length).toBeGreaterThan(80);
+    expect(ids.toSorted()).toEqual(described.toSorted());
+  });
+
+  test("names what a call lacks, or has too much of, before anything is sent", async () => {
+    const { client, requests } = await aClient();
+    for (const postId of ["", ".", ".."])
+      await expect(client.getPost({ postId })).rejects.toThrow("getPost needs postId.");
+    const more = { postId: "pst_1", text: "a field of another call" };
+    await expect(client.getPost(more)).rejects.toThrow("getPost has no field text.");
+    expect(requests).toEqual([]);
+  });
+
+  test("writes what is given into addresses as one part of it", async () => {
+    const { client, requests } = await aClient();
+    const error = await failureOf(client.getPost({ postId: "../me?x=1#y" }));
+    expect(isRelayError(error, "not_found")).toBe(true);
+    expect(requests.map(({ path }) => path)).toEqual(["/v1/posts/..%2Fme%3Fx%3D1%23y"]);
+  });
+});
+
+describe.concurrent("createPost", () => {
+  test.each<[string, Trouble[]]>([
+    ["a lost request", ["lose"]],
+    ["lost answers", ["lose answer", "lose answer"]],
+    ["half an answer", ["cut"]],
+    ["an error after the effect", [{ ...(busy as object), status: 500, hasEffect: true }]],
+    ["a busy relay and a limit", [busy, limited, busy]],
+    [
+      "a page of a proxy",
+      [{ ...page, headers: { ...page.headers, "retry-after": "0" }, hasEffect: true }],
+    ],
+    ["a success that is a page", [{ ...page, status: 200, hasEffect: true }]],
+    ["a success that is nothing", [{ status: 204, hasEffect: true }]],
+    ["a success without data", [{ status: 202, headers: JSON_TYPE, body: "{}", hasEffect: true }]],
+  ])("publishes once after %s", async (_, troubles) => {
+    const { client, requests } = await aClient(troubles);
+    const post = aPost();
+    const { id } = await client.createPost(post);
+    expect((await client.waitForPost(id)).status).toBe("succeeded");
+    expect(published(post.text)).toBe(1);
+    const keys = requests.filter(({ method }) => method === "POST").map(({ key }) => key);
+    expect(keys).toHaveLength(troubles.length + 1);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("publishes two posts with keys of their own", async () => {
+    const { client, requests } = await aClient();
+    await client.createPost(aPost());
+    await client.createPost(aPost());
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test("gives up after three repeats, says why, and with which key to go on", async () => {
+    const { client, requests } = await aClient(Array<Trouble>(4).fill("lose answer"));
+    const post = aPost();
+    const error = await failureOf(client.createPost(post));
+    expect(error).toBeInstanceOf(RelayConnectionError);
+    const { idempotencyKey } = error as RelayConnectionError;
+    const [first = 0, ...later] = requests.map(({ at }) => at);
+    const waits = later.map((at, index) => at - (later[index - 1] ?? first));
+    // Half a second, one and two, each a quarter less at least.
+    for (const [index, least] of [370, 740, 1_480].entries())
+      expect(waits[index]).toBeGreaterThan(least);
+    expect(waits).toHaveLength(3);
+    const { id } = await client.createPost({ ...post, idempotencyKey: idempotencyKey ?? "" });
+    await client.waitForPost(id);
+    expect(published(post.text)).toBe(1);
+  });
+});
+
+describe.concurrent("other calls", () => {
+  test("a POST is repeated after a limit, and after nothing else", async () => {
+    const profile = () => ({ title: "A shop", externalId: uniqueKey() });
+    const { client, requests } = await aClient([limited, "pass", busy, "lose answer"]);
+    await client.createProfile(profile());
+    const error = await failureOf(client.createProfile(profile()));
+    expect(isRelayError(error, "service_unavailable")).toBe(true);
+    const lost = await failureOf(client.createProfile(profile()));
+    expect(lost).toBeInstanceOf(RelayConnectionError);
+    expect(requests).toHaveLength(4);
+  });
+
+  test("a read and a change are repeated, but a change that names the state it expects is not", async () => {
+    const { client, requests } = await aClient([busy, "lose", "pass", busy, "pass", busy]);
+    await client.getMe();
+    await client.updateProfile({ profileId: publisher.profileId, title: "Renamed" });
+    const scheduleAt = new Date(relay.clock.now().getTime() + 3_600_000).toISOString();
+    const [, , , , , last] = requests;
+    expect(last).toBeUndefined();
+    const { id, updatedAt } = await publisher.accept({ ...aPost(), scheduleAt });
+    const change = client.updatePost({ postId: id, text: "Another", expectedUpdatedAt: updatedAt });
+    expect(isRelayError(await failureOf(change), "service_unavailable")).toBe(true);
+    expect(requests).toHaveLength(6);
+  });
+
+  test("a repeated DELETE that finds nothing is done, and a first one is not", async () => {
+    const { client } = await aClient(["pass", "lose answer", "pass", limited]);
+    const { id } = await client.createWebhook({ url: "https://example.com/hook" });
+    expect(await client.deleteWebhook({ webhookId: id })).toBeUndefined();
+    const again = await failureOf(client.deleteWebhook({ webhookId: id }));
+    expect(isRelayError(again, "not_found")).toBe(true);
+  });
+
+  test("a repeated DELETE of a scheduled post is done when that is canceled", async () => {
+    const { client } = await aClient(["lose answer", "pass"]);
+    const scheduleAt = new Date(relay.clock.now().getTime() + 3_600_000).toISOString();
+    const { id } = await publisher.accept({ ...aPost(), scheduleAt });
+    expect(await client.cancelPost({ postId: id })).toBeUndefined();
+    const again = await failureOf(client.cancelPost({ postId: id }));
+    expect(isRelayError(again, "invalid_state")).toBe(true);
+    expect((await client.getPost({ postId: id })).status).toBe("canceled");
+  });
+
+  test("errors have all that the relay says", async () => {
+    const { client } = await aClient();
+    const externalId = uniqueKey();
+    const { id } = await client.createProfile({ title: "One", externalId });
+    const error = await failureOf(client.createProfile({ title: "Two", externalId }));
+    if (!isRelayError(error, "conflict")) throw error;
+    expect(error).toMatchObject({ status: 409, details: { existingId: id } });
+    expect(error.requestId).toMatch(/^req_/);
+    expect(error.docUrl).toContain("conflict");
+    expect(error.message).toContain(error.requestId);
+  });
+
+  test("an answer that is not the relay's is an error that says so", async () => {
+    const rubbish: readonly Trouble[] = [
+      page,
+      { status: 404, headers: page.headers, body: "<h1>Not here</h1>" },
+      { status: 400, headers: JSON_TYPE, body: "null" },
+      { status: 400, headers: JSON_TYPE, body: '{"error":"no"}' },
+      { status: 200, headers: JSON_TYPE, body: '{"data":' },
+      { status: 301, headers: { location: "https://elsewhere.example.com/" } },
+      { status: 307, headers: { location: "https://elsewhere.example.com/" } },
+    ];
+    const { client, requests } = await aClient(rubbish);
+    for (const { status } of rubbish as readonly { status: number }[]) {
+      const error = await failureOf(client.createProfile({ title: "A shop" }));
+      expect(error).toBeInstanceOf(RelayConnectionError);
+      expect(error).toMatchObject({ status });
+    }
+    expect(requests).toHaveLength(rubbish.length);
+  });
+
+  test("an answer without an end is not read to its end", async () => {
+    let sent = 0;
+    const part = new Uint8Array(1024 * 1024).fill(32);
+    async function* endless() {
+      for (;;) {
+        sent += part.length;
+        yield part;
+        await new Promise(setImmediate);
+      }
+    }
+    const { client } = await aClient([{ status: 200, headers: JSON_TYPE, body: endless() }]);
+    const error = await failureOf(client.createProfile({ title: "A shop" }));
+    expect(String(error)).toContain("longer than");
+    expect(sent).toBeLessThan(200 * 1024 * 1024);
+  });
+
+  test("the limit of a call holds for all of its attempts and waits", async () => {
+    const { client, requests } = await aClient(["hang", limited, busy, "hang"], { timeoutMs: 200 });
+    await expect(client.getMe()).rejects.toThrow("has no answer after 200 ms");
+    const wait = refusal(429, "rate_limited", { "retry-after": "3600" });
+    const { client: other, requests: others } = await aClient([wait]);
+    // It can't be obeyed within the limit.
+    expect(isRelayError(await failureOf(other.getMe()), "rate_limited")).toBe(true);
+    expect([requests.length, others.length]).toEqual([1, 1]);
+  });
+
+  test("a signal ends a call with its reason, in an attempt and in a wait", async () => {
+    const reason = new Error("The user left.");
+    for (const trouble of ["hang", refusal(503, "not_ready", { "retry-after": "20" })] as const) {
+      const { client, requests } = await aClient([trouble]);
+      const abort = new AbortController();
+      const call = failureOf(client.getMe({}, { signal: abort.signal }));
+      await expect.poll(() => requests.length).toBe(1);
+      abort.abort(reason);
+      expect(await call).toBe(reason);
+    }
+    const { client, requests } = await aClient();
+    expect(await failureOf(client.getMe({}, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe.concurrent("lists and waits", () => {
+  test("a list has all items once, page by page, also after trouble", async () => {
+    const prefix = uniqueKey();
+    const { client, requests } = await aClient(["pass", "pass", "pass", "lose", busy]);
+    for (const number of [1, 2, 3])
+      await client.createProfile({ title: "A shop", externalId: `${prefix}-${number}` });
+    const found: (string | null)[] = [];
+    for await (const { externalId } of client.listProfiles({ limit: 1 })) {
+      if (externalId?.startsWith(prefix) !== true) break;
+      found.push(externalId);
+    }
+    expect(found).toEqual([3, 2, 1].map((number) => `${prefix}-${number}`));
+    for await (const {
+      data,
+      page: { hasMore },
+    } of client.listProfiles({ limit: 100 }).pages()) {
+      expect(data.length).toBeGreaterThan(2);
+      expect(hasMore).toBe(false);
+    }
+    expect(requests.filter(({ path }) => path.includes("limit=100"))).toHaveLength(1);
+  });
+
+  test("waiting ends with its limit, with the post as it was read last", async () => {
+    const scheduleAt = new Date(relay.clock.now().getTime() + 3_600_000).toISOString();
+    const { id } = await publisher.accept({ ...aPost(), scheduleAt });
+    const { client } = await aClient();
+    const error = await failureOf(client.waitForPost(id, { timeoutMs: 500 }));
+    expect(error).toBeInstanceOf(RelayTimeoutError);
+    expect((error as RelayTimeoutError).post?.status).toBe("scheduled");
+    const missing = await failureOf(client.waitForPost("pst_01KJW2M3E8W0R7QK9V3C5T1XAB"));
+    expect(isRelayError(missing, "not_found")).toBe(true);
+  });
+
+  test("waiting outlasts a relay that can't be reached for a while", async () => {
+    const { id } = await publisher.accept(aPost());
+    await relay.drain();
+    const { client } = await aClient(Array<Trouble>(4).fill(busy));
+    expect((await client.waitForPost(id)).status).toBe("succeeded");
+  });
+});
+
+test("an address that is none is refused at once", () => {
+  for (const baseUrl of ["", "relay.example.com", "ftp://relay.example.com"])
+    expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow("baseUrl");
+});

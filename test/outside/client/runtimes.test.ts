@@ -1,0 +1,223 @@
+import { execFile, execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
+import { blocksOf } from "../../docs/blocks.ts";
+import { INSTALL_MS_MAX, installPackages } from "../../setup/install-packages.ts";
+import { aPublisher, unique, type Publisher } from "../../setup/publisher.ts";
+import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
+import { startRelay, type Relay } from "../../setup/relay.ts";
+import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
+import { VECTOR } from "../../webhooks/vector.ts";
+import { hasChromium, inBrowser, openChromium } from "../browser/chromium.ts";
+import type { Setup } from "./customer.ts";
+import { installClient, type InstalledClient } from "./installed-client.ts";
+import tools from "./package.json" with { type: "json" };
+
+const run = promisify(execFile);
+const TOOLS = new URL("./", import.meta.url);
+const tool = (path: string) => fileURLToPath(new URL(`node_modules/${path}`, TOOLS));
+const RUN_MS = 120_000;
+const PROGRAM = `import { run } from "./customer.js";
+const [setup] = (globalThis.Deno?.args ?? process.argv.slice(2));
+console.log(JSON.stringify(await run(JSON.parse(setup))));`;
+
+/** The machine's own Node, which is not that of the tests: the first outside \`node_modules\`. */
+const ownNode = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .filter((folder) => !folder.includes("node_modules"))
+  .map((folder) => join(folder, "node"))
+  .find((path) => existsSync(path));
+const ownVersion =
+  ownNode === undefined ? "" : execFileSync(ownNode, ["--version"], { encoding: "utf8" }).trim();
+const hasOwnNode = ownNode !== undefined && Number(/\d+/.exec(ownVersion)?.[0]) >= 20;
+
+const { platform, arch } = process;
+const isLinux = platform === "linux";
+const denoPackage = `@deno/${platform}-${arch}${isLinux ? "-glibc" : ""}`;
+const bunPackage = `@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : "x64"}${isLinux && arch === "x64" ? "-baseline" : ""}`;
+const has = (name: string) => Object.hasOwn(tools.optionalDependencies, name);
+
+interface Runtime {
+  readonly name: string;
+  readonly isHere: boolean;
+  readonly program: string;
+  readonly flags: readonly string[];
+}
+
+const RUNTIMES: readonly Runtime[] = [
+  { name: `Node ${process.version}`, isHere: true, program: process.execPath, flags: [] },
+  { name: `Node ${ownVersion}`, isHere: hasOwnNode, program: ownNode ?? "", flags: [] },
+  {
+    name: "Deno",
+    isHere: has(denoPackage),
+    program: tool(`${denoPackage}/deno`),
+    flags: ["run", "--allow-net", "--no-remote"],
+  },
+  { name: "Bun", isHere: has(bunPackage), program: tool(`${bunPackage}/bin/bun`), flags: [] },
+];
+
+let sandbox: Sandbox;
+let relay: Relay;
+let server: RelayServer;
+let publisher: Publisher;
+let client: InstalledClient;
+
+beforeAll(async () => {
+  await installPackages(TOOLS);
+  sandbox = await startSandbox();
+  relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });
+  server = await serveRelay(relay);
+  publisher = await aPublisher(relay);
+  client = await installClient();
+  await writeFile(join(client.folder, "main.js"), PROGRAM);
+}, INSTALL_MS_MAX);
+afterAll(async () => {
+  await server.close();
+  await relay.stop();
+  await sandbox.stop();
+  await client.remove();
+});
+
+/** A delivery of this moment. */
+function aDelivery(): Setup["delivery"] {
+  const { secret, body } = VECTOR;
+  const time = Math.floor(Date.now() / 1000);
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const mac = createHmac("sha256", key).update(`${time}.${body}`).digest("hex");
+  return { secret, body, header: `t=${time},v1=${mac}` };
+}
+
+const setupFor = (text: string): Setup => ({
+  baseUrl: server.baseUrl,
+  caller: { key: publisher.key },
+  profileId: publisher.profileId,
+  text,
+  delivery: aDelivery(),
+});
+
+function expectAll(found: unknown, text: string): void {
+  expect(found).toEqual({
+    profiles: { seen: ["three", "two", "one"], pages: expect.any(Number) },
+    errors: { existingId: expect.stringMatching(/^prf_/), paths: ["title"] },
+    post: {
+      isSame: true,
+      status: "succeeded",
+      urls: [expect.stringContaining("https://"), expect.stringContaining("https://")],
+    },
+    webhook: ["webhook.test", "refused"],
+  });
+  expect(sandbox.posts().filter((post) => post.text === text)).toHaveLength(2);
+}
+
+describe.each(RUNTIMES)("on $name", ({ name, isHere, program, flags }) => {
+  test.skipIf(!isHere)(
+    "the client publishes, and understands answers",
+    { timeout: RUN_MS },
+    async () => {
+      const text = unique(`On ${name}`);
+      const args = [...flags, "main.js", JSON.stringify(setupFor(text))];
+      const { stdout } = await run(program, args, { cwd: client.folder, timeout: RUN_MS });
+      expectAll(JSON.parse(stdout), text);
+    },
+  );
+});
+
+describe("the README", () => {
+  const [publishing = "", receiving = ""] = blocksOf("clients/typescript/README.md")
+    .filter(({ language }) => language === "js")
+    .map(({ code }) => code);
+
+  test("publishes, waits and says where", { timeout: RUN_MS }, async () => {
+    await writeFile(join(client.folder, "publishing.js"), publishing);
+    const env = {
+      RELAY_URL: server.baseUrl,
+      RELAY_KEY: publisher.key,
+      RELAY_PROFILE: publisher.profileId,
+    };
+    const options = { cwd: client.folder, env, timeout: RUN_MS };
+    const { stdout } = await run(process.execPath, ["publishing.js"], options);
+    expect(stdout).toMatch(/^bluesky succeeded https:.*\nmastodon succeeded https:.*\n$/);
+  });
+
+  test("receives a webhook", { timeout: RUN_MS }, async () => {
+    const { secret, body, header } = aDelivery();
+    const program = `${receiving}
+      const { body, header, secret } = ${JSON.stringify({ secret, body, header })};
+      const request = (text) => new Request("https://example.com/", {
+        method: "POST", body: text, headers: { "X-Social-Restapi-Signature": header } });
+      console.log((await receive(request(body), secret)).status);
+      await receive(request("{}"), secret).catch(({ name }) => console.log(name));`;
+    await writeFile(join(client.folder, "receiving.js"), program);
+    const { stdout } = await run(process.execPath, ["receiving.js"], { cwd: client.folder });
+    expect(stdout).toBe("204\nRelayWebhookError\n");
+  });
+});
+
+/** The address of a page with the client's package and the relay beside it, as a dashboard has them. */
+async function serveDashboard(): Promise<{ readonly url: string; readonly site: Server }> {
+  const packages = join(client.folder, "node_modules");
+  const files: Readonly<Record<string, string>> = {
+    "/customer.js": join(client.folder, "customer.js"),
+    "/client.js": join(packages, "publishing-relay-client/dist/index.js"),
+    "/openapi-fetch.js": join(packages, "openapi-fetch/dist/index.mjs"),
+  };
+  const imports = {
+    "publishing-relay-client": "/client.js",
+    "openapi-fetch": "/openapi-fetch.js",
+  };
+  const page = `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>`;
+  const site = createServer((request, response) => {
+    const handle = async () => {
+      const { url = "/", method = "GET" } = request;
+      const file = files[url];
+      if (file !== undefined)
+        return response.setHeader("content-type", "text/javascript").end(await readFile(file));
+      if (!url.startsWith("/api/"))
+        return response.setHeader("content-type", "text/html").end(page);
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(request.headers))
+        if (/^(?:authorization|content-type|x-|idempotency-key)/.test(name))
+          headers.set(name, String(value));
+      const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
+      const answer = await fetch(new URL(url, server.baseUrl), { method, headers, ...body });
+      response.writeHead(answer.status, { "content-type": "application/json" });
+      return response.end(Buffer.from(await answer.arrayBuffer()));
+    };
+    handle().catch(() => response.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  return { url: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, site };
+}
+
+describe.skipIf(!hasChromium)(inBrowser("in a browser"), () => {
+  test("the client takes a session and no key", { timeout: RUN_MS }, async () => {
+    const text = unique("In a browser");
+    const [chromium, { url, site }] = await Promise.all([openChromium(), serveDashboard()]);
+    try {
+      const page = await chromium.newPage();
+      await page.goto(url);
+      const runWith = (setup: Setup): Promise<unknown> =>
+        page.evaluate(`import("/customer.js").then(({ run }) => run(${JSON.stringify(setup)}))`);
+      const { application } = publisher;
+      const setup = { ...setupFor(text), baseUrl: `${url}/api` };
+      await expect(runWith(setup)).rejects.toThrow("An API key must not be in a browser.");
+      const caller = { session: application.platform.session };
+      expectAll(await runWith({ ...setup, caller, applicationId: application.id }), text);
+    } finally {
+      await chromium.close();
+      site.closeAllConnections();
+      site.close();
+    }
+  });
+});
