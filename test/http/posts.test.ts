@@ -104,6 +104,23 @@ describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (pa
     },
   );
 
+  test("a day that is over everywhere is told both: it has no offset, and it is over", async () => {
+    const codes = async (scheduleAt: string) => {
+      const answer = await relay.call("POST", path, {
+        key: publisher.key,
+        headers: { ...publisher.headers, "idempotency-key": "bad-input-key" },
+        body: { ...BLUESKY, scheduleAt },
+      });
+      const { issues } = answer.body.error.details;
+      return issues.map((issue: { path: string; code: string }) => `${issue.path} ${issue.code}`);
+    };
+    const both = ["scheduleAt invalid_format", "scheduleAt out_of_range"];
+    expect(await codes("2020-01-01")).toEqual(both);
+    expect(await codes("2020-01-01T10:00")).toEqual(both);
+    expect(await codes("2999-01-01")).toEqual(both.slice(0, 1));
+    expect(await codes("soon")).toEqual(both.slice(0, 1));
+  });
+
   test.each<[string, string | Uint8Array, string, number, string]>([
     ["half of a JSON text", '{"text":', "application/json", 400, "invalid_json"],
     [

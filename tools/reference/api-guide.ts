@@ -42,9 +42,9 @@ After 60 wrong credentials within a minute an address gets 429 for further ones,
   },
   {
     title: "Receiving events",
-    text: `An endpoint of yours, registered with \`POST /v1/webhooks\`, gets a POST for every event of its application: the body is an \`Event\`, the type is in \`X-Social-Restapi-Event\` too. Answer 2xx within 10 seconds and work afterwards; anything else is tried again over three days. Events can come twice or out of order: their \`id\` stays the same, and \`sequence\` grows per post.
+    text: `An endpoint of yours, registered with \`POST /v1/webhooks\`, gets a POST for every event of its application: the body is an \`Event\`, its \`type\` says what happened. Answer 2xx within 10 seconds and work afterwards; anything else is tried again over three days. Events can come twice or out of order: their \`id\` stays the same, and \`sequence\` grows per post.
 
-Verify \`X-Social-Restapi-Signature: t=<seconds>,v1=<hex>\` before you believe a body. The key is what stands behind \`whsec_\` in the secret, decoded from base64; the signature is the HMAC-SHA256 of \`<t>.<body>\` over the bytes as they came. While a secret is being rotated there are two \`v1\`, of which one must fit. Compare in constant time, and refuse a time more than 5 minutes off. The headers of Standard Webhooks (\`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\`) are sent as well, so that its libraries do all this with the same secret.`,
+Verify the signature before you believe a body. Deliveries are signed as Standard Webhooks says, in \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`, so that its libraries verify them with the secret as it is. Without a library, verify the second form, \`X-Social-Restapi-Signature: t=<seconds>,v1=<hex>\`: the HMAC-SHA256 of \`<t>.<body>\` over the bytes as they came, with the key that is behind \`whsec_\` in the secret, decoded from base64. While a secret is being rotated there are two signatures, of which one must fit. Compare in constant time, and refuse a time more than 5 minutes off.`,
   },
   {
     title: "Tokens",

@@ -31,15 +31,18 @@ function webhooksOf(
         security: [],
         parameters: [
           header(
+            "webhook-id",
+            "The event's id. With the next two headers, libraries of Standard Webhooks verify the delivery.",
+          ),
+          header("webhook-timestamp", "When this attempt was signed, in seconds."),
+          header("webhook-signature", "The signature as Standard Webhooks has it."),
+          header(
             "X-Social-Restapi-Signature",
-            "`t=<unix seconds>,v1=<hex>`, two `v1` in a rotation.",
+            "A second form of the signature: `t=<unix seconds>,v1=<hex>`, two `v1` in a rotation.",
           ),
           header("X-Social-Restapi-Event", "The event's type."),
           header("X-Social-Restapi-Delivery", "The delivery's id: another one for every redrive."),
           header("X-Social-Restapi-Attempt", "Which attempt of the delivery this is, from 1."),
-          header("webhook-id", "The event's id, as Standard Webhooks has it."),
-          header("webhook-timestamp", "When this attempt was signed, in seconds."),
-          header("webhook-signature", "The signature as Standard Webhooks has it."),
         ],
         requestBody: {
           required: true,

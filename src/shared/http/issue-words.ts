@@ -125,12 +125,52 @@ function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): 
   return `must be ${words ?? `of the form ${pattern ?? format}`}`;
 }
 
-/** Says which fields exist, for one that doesn't. */
-function unknownWords({ properties = {} }: MessageSchema): string {
-  const names = Object.keys(properties).map((name) => JSON.stringify(name));
-  return names.length === 0
-    ? "is not a field here: leave it out, nothing is taken"
-    : `is not a field here: leave it out, or use ${joinWords(names, "or")}`;
+/** A longer name is no typing error of one of ours, and comparing it takes time. */
+const COMPARED_CHARACTERS_MAX = 40;
+const TYPING_ERRORS_MAX = 2;
+
+const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** Returns how many letters must be added, left out or replaced to make one text of another (Levenshtein). */
+function editsBetween(left: string, right: string): number {
+  let above = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...left].entries()) {
+    const line = [row + 1];
+    for (const [column, other] of [...right].entries())
+      line.push(
+        Math.min(
+          (above[column] ?? 0) + (letter === other ? 0 : 1),
+          (above[column + 1] ?? 0) + 1,
+          (line[column] ?? 0) + 1,
+        ),
+      );
+    above = line;
+  }
+  return above[right.length] ?? 0;
+}
+
+/** Returns the name that was probably meant: one with the same letters but for a few, or with more behind them. */
+function meantName(given: string, names: readonly string[]): string | undefined {
+  if (given.length > COMPARED_CHARACTERS_MAX) return undefined;
+  const letters = lettersOf(given);
+  const editsMax = Math.min(TYPING_ERRORS_MAX, Math.floor(letters.length / 3));
+  const [closest] = names
+    .map((name) => ({ name, edits: editsBetween(letters, lettersOf(name)) }))
+    .filter(({ edits }) => edits <= editsMax)
+    .toSorted((first, second) => first.edits - second.edits);
+  const isBeginning = (name: string) => letters.length > 2 && lettersOf(name).startsWith(letters);
+  return closest?.name ?? names.find(isBeginning);
+}
+
+/** Says for each unknown name which one was probably meant, and which there are. */
+function unknownWords(given: string, names: readonly string[], noun: string): string {
+  const meant = meantName(given, names);
+  const quoted = names.map((name) => JSON.stringify(name));
+  const about = `is not a ${noun} here`;
+  if (quoted.length === 0) return `${about}, and there are none: leave it out`;
+  const hint = meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`;
+  const list = quoted.length === 1 ? `The only one is` : `The ${noun}s are`;
+  return `${about}${hint || "."} ${list} ${joinWords(quoted, "and")}`;
 }
 
 const choiceWords = ({ input }: Raw, values: readonly unknown[]) =>
@@ -156,7 +196,8 @@ export const issueWords: z.core.$ZodErrorMap = (issue) => {
     case "invalid_value":
       return choiceWords(issue, issue.values);
     case "unrecognized_keys":
-      return unknownWords(json);
+      // The message is one for all keys, and `issuesAt` makes one of each.
+      return Object.keys(json.properties ?? {}).join(NAMES_SEPARATOR);
     case "invalid_key":
       return nameWords(issue);
     case "invalid_union":
@@ -166,20 +207,25 @@ export const issueWords: z.core.$ZodErrorMap = (issue) => {
   }
 };
 
+/** Separates names in a message that `issuesAt` reads. No name of ours has it. */
+const NAMES_SEPARATOR = "\n";
+
 type Path = readonly PropertyKey[];
 
 /** Reports an unknown field under its own name, not under its parent's. */
-function issuesAt(issue: z.core.$ZodIssue, above: Path): readonly Issue[] {
+function issuesAt(issue: z.core.$ZodIssue, above: Path, noun: string): readonly Issue[] {
   const path = [...above, ...issue.path].map(String);
   const { code, message } = issue;
-  if (code === "unrecognized_keys")
+  if (code === "unrecognized_keys") {
+    const names = message.split(NAMES_SEPARATOR).filter((name) => name !== "");
     return issue.keys.map((key) => ({
       path: [...path, key].join("."),
       code: "unknown_field",
-      message,
+      message: unknownWords(key, names, noun),
     }));
+  }
   const meant = code === "invalid_union" ? meantOption(issue.errors) : undefined;
-  if (meant !== undefined) return meant.flatMap((inner) => issuesAt(inner, path));
+  if (meant !== undefined) return meant.flatMap((inner) => issuesAt(inner, path, noun));
   return [{ path: path.join(".") || "body", code, message }];
 }
 
@@ -193,9 +239,15 @@ function meantOption(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-/** Returns all issues of a schema. A value of the wrong kind is reported once, without its length. */
-export function issuesOf(found: readonly z.core.$ZodIssue[]): readonly Issue[] {
-  const issues = found.flatMap((issue) => issuesAt(issue, []));
+/**
+ * Returns all issues of a schema. A value of the wrong kind is reported once, without its length.
+ * @param noun what the schema's names are, for those that it doesn't have
+ */
+export function issuesOf(
+  found: readonly z.core.$ZodIssue[],
+  noun: "field" | "query parameter",
+): readonly Issue[] {
+  const issues = found.flatMap((issue) => issuesAt(issue, [], noun));
   const wrong = new Set(issues.filter(isOfWrongKind).map(({ path }) => path));
   const seen = new Set<string>();
   return issues.filter((issue) => {

@@ -5,6 +5,7 @@ import { isNestedTooDeep } from "../runtime/json-depth.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import { withoutAbsentNulls } from "./absent-nulls.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
+import { jsonProblem } from "./json-problem.ts";
 import { repeatedMembers } from "./json-names.ts";
 import type { Route, UnparsedCall } from "./route.ts";
 import { repeatedNames } from "./sent-once.ts";
@@ -131,7 +132,7 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new AppError("invalid_json", "The body is not valid JSON.");
+    throw new AppError("invalid_json", `The body is not valid JSON: ${jsonProblem(text)}.`);
   }
   const issues: Issue[] = repeatedMembers(text, ISSUES_MAX).map((path) => ({
     path,
@@ -175,13 +176,13 @@ export async function parseInput(
   incoming: Incoming,
   call: Omit<UnparsedCall<unknown>, "body">,
 ): Promise<Input> {
-  const query = parsePart(spec.query?.(), () => readQuery(incoming));
+  const query = parsePart(spec.query?.(), "query parameter", () => readQuery(incoming));
   if (spec.body === undefined)
     return accepted({ query: query.data, body: undefined }, query.issues);
   const read = await (spec.bodyKind === "form" ? readForm : readJson)(incoming);
   const schema = spec.body();
   const value = withoutAbsentNulls(schema, read.value, method === "PATCH");
-  const parsed = parsePart(schema, () => value);
+  const parsed = parsePart(schema, "field", () => value);
   const found = addIssues(read.issues, parsed.issues);
   const isRefused = query.issues.length + found.length > 0;
   const beside = isRefused ? await spec.issuesBeside?.({ ...call, body: ownFields(value) }) : [];
@@ -194,16 +195,24 @@ function accepted(input: Input, issues: readonly Issue[]): Input {
   return input;
 }
 
-function parsePart(schema: z.ZodType | undefined, read: () => unknown) {
+function parsePart(
+  schema: z.ZodType | undefined,
+  noun: "field" | "query parameter",
+  read: () => unknown,
+) {
   const result = schema?.safeParse(read(), { error: issueWords });
-  if (result?.success === false) return { data: undefined, issues: issuesOf(result.error.issues) };
+  if (result?.success === false)
+    return { data: undefined, issues: issuesOf(result.error.issues, noun) };
   return { data: result?.data, issues: [] };
 }
 
-/** Adds issues of a later check, except for fields that already have one. */
+/** Adds issues of a later check, except for fields that already have one. A time's range is a problem of its own. */
 function addIssues(found: readonly Issue[], later: readonly Issue[]): readonly Issue[] {
   const paths = new Set(found.map(({ path }) => path));
-  return [...found, ...later.filter(({ path }) => !paths.has(path))];
+  return [
+    ...found,
+    ...later.filter(({ path, code }) => !paths.has(path) || code === "out_of_range"),
+  ];
 }
 
 const ownFields = (value: unknown) => (isRecord(value) ? value : {});

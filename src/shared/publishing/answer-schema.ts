@@ -74,7 +74,11 @@ const leg = shape(() =>
   z
     .strictObject({
       platform: networkName(),
-      status: z.enum(["pending", "publishing", "succeeded", "failed", "skipped"]),
+      status: z
+        .enum(["pending", "publishing", "succeeded", "failed", "skipped"])
+        .describe(
+          "`skipped`: it was never tried, and nothing was charged. Its `error` says why: `canceled` when the post was canceled, `profile_disabled` or `application_disabled` when it was due.",
+        ),
       connectionId: idOf("connection").nullable(),
       account: z
         .strictObject({ id: z.string(), username: z.string(), url: z.string() })

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../../src/functions/routes.ts";
-import { parseInput } from "../../../src/shared/http/parse-input.ts";
+import { jsonProblem } from "../../../src/shared/http/json-problem.ts";
+import { parseInput, readJson } from "../../../src/shared/http/parse-input.ts";
 import { openApi } from "../../../tools/reference/openapi.ts";
 import type { Route } from "../../../src/shared/http/route.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
@@ -110,7 +111,7 @@ describe("a refused request is told in whole sentences what each field has to be
       [
         `"platformOptions.bluesky.linkCard.url" must be an http or https URL.`,
         `"platformOptions.bluesky.linkCard.title" is missing and must be text of 1 to 300 characters.`,
-        `"platformOptions.bluesky.linkCard.colour" is not a field here: leave it out, or use "url", "title", "description" or "thumbnailUrl".`,
+        `"platformOptions.bluesky.linkCard.colour" is not a field here. The fields are "url", "title", "description" and "thumbnailUrl".`,
       ],
     ],
   ])(
@@ -119,6 +120,94 @@ describe("a refused request is told in whole sentences what each field has to be
       expect(await told(...POSTS, body)).toEqual(sentences);
     },
   );
+
+  test.each([
+    ["txt", "text"],
+    ["mediaUrl", "mediaUrls"],
+    ["media", "mediaUrls"],
+    ["scheduledAt", "scheduleAt"],
+    ["schedule_at", "scheduleAt"],
+    ["platform", "platforms"],
+  ])(
+    "the field that was probably meant by %s comes first, then all fields",
+    async (name, meant) => {
+      const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
+      expect(sentence).toMatch(
+        new RegExp(
+          `^"${name}" is not a field here\\. Did you mean "${meant}"\\? The fields are "text", .*\\.$`,
+        ),
+      );
+    },
+  );
+
+  test.each(["colour", "to", "x".repeat(5_000)])("nothing is meant by %s", async (name) => {
+    const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
+    expect(sentence).toContain('is not a field here. The fields are "text", ');
+  });
+
+  test("an unknown name in the query is called a query parameter", async () => {
+    expect(await told("GET", "v1/profiles", {}, "page=2")).toEqual([
+      `"page" is not a query parameter here. The query parameters are "limit", "cursor", "externalId" and "status".`,
+    ]);
+    expect(await told("GET", "v1/profiles", {}, "limits=2")).toEqual([
+      expect.stringContaining('Did you mean "limit"?'),
+    ]);
+  });
+
+  test.each([
+    ['{"text": "a",}', "at line 1, column 14, a name in double quotes is expected"],
+    ["{\"text\": 'a'}", "at line 1, column 10, a value is expected"],
+    ['{\n  "text" "a"\n}', "at line 2, column 10, a colon is expected"],
+    ['{"text": "a" "b": 1}', "at line 1, column 14, a comma or `}` is expected"],
+    ['["a" 1]', "at line 1, column 6, a comma or `]` is expected"],
+    ['["a", ]', "at line 1, column 7, a value is expected"],
+    ["[01]", "at line 1, column 3, a comma or `]` is expected"],
+    ["{text: 1}", "at line 1, column 2, a name in double quotes or `}` is expected"],
+    ['{"a": 1} x', "at line 1, column 10, the end is expected"],
+    ['{"a": "\n"}', "at line 1, column 7, a value is expected"],
+    ["[1, /*", "at line 1, column 5, a value is expected"],
+    ['{"text":', "it ends too early (line 1, column 9), where a value is expected"],
+    ["[[1], [2]", "it ends too early (line 1, column 10), where a comma or `]` is expected"],
+  ])("%j is no JSON, and the place is named", async (text, problem) => {
+    expect(() => void JSON.parse(text)).toThrow(SyntaxError);
+    const incoming = {
+      method: "POST",
+      url: new URL("https://relay.example.net/"),
+      headers: new Headers({ "content-type": "application/json" }),
+      params: {},
+      body: () => Promise.resolve(new TextEncoder().encode(text)),
+    };
+    await expect(readJson(incoming)).rejects.toMatchObject({
+      code: "invalid_json",
+      message: `The body is not valid JSON: ${problem}.`,
+    });
+  });
+
+  test("the place of a problem is found in whatever JSON.parse refuses", () => {
+    const pieces = fc.constantFrom(
+      ...'{}[],:"0123 \n-.eEtruefalsn\\'.split(""),
+      "true",
+      '"a"',
+      "null",
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+        const text = parts.join("");
+        let isJson = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isJson = false;
+        }
+        const problem = jsonProblem(text);
+        // The end alone may follow a whole text.
+        expect(
+          problem.startsWith("it ends too early") && problem.endsWith("the end is expected"),
+        ).toBe(isJson);
+      }),
+      { numRuns: 5_000, seed: SEED },
+    );
+  });
 
   test("a limit out of range", async () => {
     const sentence = `"limit" must be a whole number from 1 to 100`;

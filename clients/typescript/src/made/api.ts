@@ -151,6 +151,7 @@ export interface components {
         termsUrl?: string;
         supportUrl?: string;
       };
+      allowDisconnect: boolean;
       connections: components["schemas"]["Connection"][];
       expiresAt: string;
       createdAt: string;
@@ -176,6 +177,7 @@ export interface components {
         termsUrl?: string;
         supportUrl?: string;
       };
+      allowDisconnect: boolean;
       connections: components["schemas"]["Connection"][];
       expiresAt: string;
       createdAt: string;
@@ -235,6 +237,7 @@ export interface components {
         termsUrl?: string | null;
         supportUrl?: string | null;
       } | null;
+      allowDisconnect?: boolean | null;
       expiresIn?: number | null;
     };
     CreateInvitationRequest: {
@@ -378,11 +381,19 @@ export interface components {
       | "schedule_missed"
       | "canceled"
       | "internal_error"
-      | "alt_text_shortened"
+      | "image_changed"
+      | "metadata_removed"
       | "text_shortened"
+      | "alt_text_shortened"
+      | "near_limit"
+      | "option_unused"
       | "link_card_skipped"
+      | "first_comment_failed"
+      | "first_comment_unknown"
       | "thumbnail_failed"
-      | "kind_changed";
+      | "kind_changed"
+      | "default_used"
+      | "type_unknown";
     FirstComment: {
       status: "pending" | "succeeded" | "failed" | "unknown";
       networkCommentId: string | null;
@@ -462,7 +473,8 @@ export interface components {
       error: components["schemas"]["LegError"] | null;
       retryAvailable: boolean;
       warnings: {
-        code: string;
+        code: components["schemas"]["FindingCode"];
+        rule: string;
         message: string;
       }[];
       tokensCharged: number;

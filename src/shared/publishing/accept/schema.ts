@@ -142,7 +142,7 @@ function crossFieldIssues({
 
 /** Returns issues of a new post that its schema doesn't report. */
 export function issuesOfDraft(body: RequestFields, now: Date): readonly Issue[] {
-  return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body), now)];
+  return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body, now), now)];
 }
 
 /** Returns the issues of a change of a stored draft, whose own time may have passed. */
@@ -150,12 +150,23 @@ export function issuesOfChange(before: Draft, change: RequestFields, now: Date):
   const { networks: platforms, scheduleAt, ...rest } = before;
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   const fields = { ...rest, platforms, ...Object.fromEntries(given) };
-  const time = timeIn(change);
+  const time = timeIn(change, now);
   return [...crossFieldIssues(fields), ...scheduleIssues(time === scheduleAt ? null : time, now)];
 }
 
-function timeIn({ scheduleAt }: RequestFields): string | null {
-  return instant().safeParse(scheduleAt).data ?? null;
+/** The largest offset of a time zone. */
+const OFFSET_MS_MAX = 14 * 3_600_000;
+
+/**
+ * Returns the time that is asked for. One without an offset is refused by the schema, and counts here if it is over
+ * everywhere, so that one answer says both.
+ */
+function timeIn({ scheduleAt }: RequestFields, now: Date): string | null {
+  const known = instant().safeParse(scheduleAt).data;
+  if (known !== undefined || typeof scheduleAt !== "string") return known ?? null;
+  const [bare] = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/.exec(scheduleAt) ?? [];
+  const time = bare === undefined ? NaN : Date.parse(bare.includes("T") ? `${bare}Z` : bare);
+  return time + OFFSET_MS_MAX < now.getTime() ? new Date(time).toISOString() : null;
 }
 
 export function updatedDraft(draft: Draft, change: DraftChange): Draft {

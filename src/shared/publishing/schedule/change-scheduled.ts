@@ -23,9 +23,10 @@ import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 function changeRefusal(post: Post, expected?: string): AppError | undefined {
   const { status, updatedAt } = post;
   if (status !== "scheduled") {
-    const message = `Only a scheduled post can be changed; this one is ${status}.`;
     const isOut = status === "succeeded" || status === "partial";
     const remove = `/v1/posts/${post.id}/remove`;
+    const about = `Only a scheduled post can be changed or canceled; this one is ${status}.`;
+    const message = isOut ? `${about} To remove what is published, send POST ${remove}.` : about;
     return new AppError("invalid_state", message, {
       details: { status, ...(isOut && { remove }) },
     });
