@@ -142,6 +142,97 @@ describe("the examples, with what npm start runs", () => {
     });
   });
 
+  describe("the planner", () => {
+    let planner: ChildProcess;
+    let output = "";
+    let at = "";
+    const page = async (path = "/") => (await fetch(at + path)).text();
+    const keyIn = (text: string) => /name="key" value="([^"]+)"/.exec(text)?.[1] ?? "";
+    const plan = (fields: Record<string, string>, platforms: readonly string[]) => {
+      const body = new URLSearchParams(fields);
+      for (const platform of platforms) body.append("platforms", platform);
+      return fetch(`${at}/posts`, { method: "POST", body, redirect: "manual" });
+    };
+
+    beforeAll(async () => {
+      const port = await freePort();
+      at = `http://localhost:${port}`;
+      const env = { ...environment(), PLANNER_PORT: String(port) };
+      planner = spawn(process.execPath, ["examples/planner.mjs"], { env });
+      for (const stream of [planner.stdout, planner.stderr])
+        stream?.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      await until(() => output.includes("Open http"), SETTLE_MS);
+    });
+
+    afterAll(async () => {
+      const ended = once(planner, "exit");
+      planner.kill();
+      await ended;
+    });
+
+    test("says what is wrong with a post, and keeps what was written", async () => {
+      const key = keyIn(await page());
+      const text = "No picture <here>";
+      const refused = await plan({ key, text }, ["instagram"]);
+      const shown = await refused.text();
+      expect(refused.status).toBe(422);
+      expect(shown).toContain("Instagram takes no post without an image or a video.");
+      expect(shown).toContain("No picture &#60;here&#62;</textarea>");
+      expect(shown).toContain('value="instagram" checked');
+      const late = await plan({ key, text, when: "2020-01-01T00:00:00.000Z" }, ["bluesky"]);
+      expect([late.status, await late.text()]).toEqual([
+        422,
+        expect.stringContaining("scheduleAt"),
+      ]);
+    });
+
+    test("schedules a form once that is sent twice, and cancels the post", async () => {
+      const when = new Date(Date.now() + 24 * 3600 * 1000).toISOString();
+      const form = { key: keyIn(await page()), text: "Tomorrow, from the planner", when };
+      const sent = [await plan(form, ["bluesky"]), await plan(form, ["bluesky"])];
+      expect(sent.map(({ status }) => status)).toEqual([303, 303]);
+      const shown = await page("/posts");
+      expect(shown.split(form.text)).toHaveLength(2);
+      expect(shown).toContain(`<b>scheduled</b> <time>${when}</time>`);
+      const [, id = ""] = /\/posts\/(pst_\w+)\/cancel/.exec(shown) ?? [];
+      for (const time of ["first", "second"]) {
+        const options = { method: "POST", redirect: "manual" } as const;
+        const canceled = await fetch(`${at}/posts/${id}/cancel`, options);
+        expect(canceled.status, time).toBe(303);
+      }
+      expect(await page("/posts")).toContain("<b>canceled</b>");
+    });
+
+    test(
+      "publishes, and learns from webhooks how the post ended",
+      async () => {
+        const changes = await fetch(`${at}/changes`);
+        const text = "Now, from the planner";
+        await plan({ key: keyIn(await page()), text }, ["bluesky", "mastodon"]);
+        const isDone = async () =>
+          (await page("/posts"))
+            .split("</li>")
+            .some((item) => item.includes("<b>succeeded</b> <a href=") && item.includes(text));
+        await until(isDone, EXAMPLE_MS, POLL_MS);
+        expect((await published(text)).sort()).toEqual(["bluesky", "mastodon"]);
+        await until(() => output.includes("post.succeeded\n"), SETTLE_MS);
+        const first = await changes.body?.getReader().read();
+        expect(Buffer.from(first?.value ?? []).toString()).toMatch(/^data: changed\n/);
+      },
+      EXAMPLE_MS,
+    );
+
+    test("takes nothing that the relay didn't sign, and no form of another site", async () => {
+      const headers = { "x-social-restapi-signature": `t=${Math.floor(Date.now() / 1000)},v1=00` };
+      const forged = { id: "evt_1", type: "post.failed", data: {} };
+      const options = { method: "POST", headers, body: JSON.stringify(forged) };
+      expect((await fetch(`${at}/webhooks`, options)).status).toBe(401);
+      const away = { method: "POST", headers: { "sec-fetch-site": "cross-site" } };
+      expect((await fetch(`${at}/posts`, away)).status).toBe(403);
+      expect(output).not.toContain("post.failed");
+    });
+  });
+
   describe("the backend", () => {
     let backend: ChildProcess;
     let output = "";
@@ -238,7 +329,8 @@ describe("the examples, with what npm start runs", () => {
         headers: { authorization: `Bearer ${apiKey}` },
       });
       const { data } = (await answer.json()) as { data: { url: string }[] };
-      expect(data.map(({ url }) => url)).toEqual([`https://${BACKEND_HOST}/webhooks`]);
+      const ours = data.filter(({ url }) => url.includes(BACKEND_HOST));
+      expect(ours.map(({ url }) => url)).toEqual([`https://${BACKEND_HOST}/webhooks`]);
     });
   });
 });
