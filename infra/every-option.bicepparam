@@ -22,6 +22,7 @@ param tuning = {
   SERVICE_NAME: 'tuned'
   SERVICE_URL: 'tuned'
   SUPPORT_URL: 'tuned'
+  DASHBOARD_URL: 'tuned'
   MAIL_FROM: 'tuned'
   LINK_CARD_USER_AGENT: 'tuned'
   STORAGE_PREFIX: 'tuned'

@@ -22,6 +22,7 @@ type Tuning = {
   SERVICE_NAME: string?
   SERVICE_URL: string?
   SUPPORT_URL: string?
+  DASHBOARD_URL: string?
   @description('Secret: mail-url')
   MAIL_FROM: string?
   LINK_CARD_USER_AGENT: string?

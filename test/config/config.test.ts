@@ -207,7 +207,7 @@ describe("settings", () => {
     expect(problemsOf({ ...development, [name]: value })).toContain(`- ${name}: must`);
   });
 
-  test.each(["SERVICE_URL", "SUPPORT_URL", "OPERATOR_JWKS_URL"])(
+  test.each(["SERVICE_URL", "SUPPORT_URL", "DASHBOARD_URL", "OPERATOR_JWKS_URL"])(
     "%s is an https URL in production",
     (name) => {
       expect(problemsOf({ ...production, [name]: "http://id.example.com/" })).toContain(

@@ -109,6 +109,7 @@ function problemsOfProduction(settings: Settings): string[] {
     "PUBLIC_BASE_URL",
     "SERVICE_URL",
     "SUPPORT_URL",
+    "DASHBOARD_URL",
     "OPERATOR_JWKS_URL",
   ] as const)
     if (settings[name]?.startsWith("https:") === false)
@@ -219,6 +220,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
   if (problems.length > 0 || host === undefined) throw wrongSettings(problems);
   const { LINK_CARD_USER_AGENT: linkReader, SUPPORT_URL: supportUrl } = settings;
+  const { DASHBOARD_URL: dashboardUrl } = settings;
   return {
     production,
     logLevel: settings.LOG_LEVEL,
@@ -227,6 +229,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       name: settings.SERVICE_NAME,
       url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
       ...(supportUrl === undefined ? {} : { supportUrl }),
+      ...(dashboardUrl === undefined ? {} : { dashboardUrl }),
       ...(linkReader === undefined ? {} : { linkReader }),
     },
     storage: {

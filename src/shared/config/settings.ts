@@ -86,6 +86,11 @@ const OWN_SETTINGS = {
     null,
     "Where the operators help: linked in mails, and on connect pages whose session has no support page of its own, and named where a wallet is short.",
   ),
+  DASHBOARD_URL: setting(
+    webAddress,
+    null,
+    "The page where your customers' staff log in. Mails and the pages of their links lead there; without it they don't speak of logging in.",
+  ),
   MAIL_URL: setting(
     mailUrl,
     null,

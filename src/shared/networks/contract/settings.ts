@@ -29,6 +29,8 @@ export interface ServiceIdentity {
   readonly url: string;
   /** Where operators help. */
   readonly supportUrl?: string;
+  /** Where the customers' staff log in. */
+  readonly dashboardUrl?: string;
   /** The user agent for pages behind links, when a card is made. The default is that of all other calls. */
   readonly linkReader?: string;
 }

@@ -21,6 +21,7 @@ import type { AcceptInvitation } from "./schema.ts";
 interface FollowedInvitation {
   readonly invitation: Invitation;
   readonly platform: Platform;
+  readonly inviter: Pick<User, "email">;
 }
 
 /**
@@ -40,14 +41,15 @@ export async function followInvitation(
   ]);
   if (invitation === undefined || platform === undefined) throw invalidLink();
   const inviter = await stores.users.find(platformId, invitation.invitedBy);
-  if (invitationStatusOf(invitation, inviter, clock.now()) !== "open") throw invalidLink();
+  if (inviter === undefined || invitationStatusOf(invitation, inviter, clock.now()) !== "open")
+    throw invalidLink();
   if (!isOf(stateOfInvitation(invitation))) throw invalidLink();
   if (platform.status === "closed")
     throw new AppError("platform_closed", "The platform is closed.");
   if (platform.status !== "active")
     throw new AppError("platform_suspended", "The platform is suspended.");
   if (isOlderThanStatus(link, platform)) throw invalidLink();
-  return { invitation, platform };
+  return { invitation, platform, inviter };
 }
 
 /**

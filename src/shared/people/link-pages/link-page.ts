@@ -74,16 +74,32 @@ export const problemPage = (status: number, title: string, text: string): Render
   </div>`,
 });
 
-export function donePage(title: string, text: string): RenderedPage {
+/** Renders the button to the page where people log in, or to the service's site, if there is one. */
+function renderNext({ service, publicBaseUrl }: Config, words: PageWords): Markup | null {
+  const { name, url, dashboardUrl } = service;
+  const hasSite = url !== new URL(publicBaseUrl).origin;
+  if (dashboardUrl === undefined && !hasSite) return null;
+  const label = dashboardUrl === undefined ? fillText(words.site, { service: name }) : words.logIn;
+  return html`<div class="actions">
+    <a class="button" href="${dashboardUrl ?? url}" rel="noreferrer">${label}</a>
+  </div>`;
+}
+
+export function donePage(
+  config: Config,
+  words: PageWords,
+  { title, text }: { readonly title: string; readonly text: string },
+): RenderedPage {
   const body = html`<div class="card">
     <p class="seal">${CHECK}</p>
     <h1>${title}</h1>
     <p>${text}</p>
+    ${renderNext(config, words) ?? html`<p class="soft">${words.close}</p>`}
   </div>`;
   return { status: 200, title, body };
 }
 
-/** Values for the texts of a page. `email` is the address that the person signs in with once the link was used. */
+/** Values for the texts of a page. `email` is the address that the account has once the link was used. */
 interface PageValues extends Readonly<Record<string, string>> {
   readonly email: string;
 }
@@ -99,9 +115,10 @@ async function followOneTimeLink(
     // A mistyped new address may be a stranger's, who must not learn the present one.
     return { email: kind === "email" ? link.newEmail : user.email };
   }
-  const { invitation, platform } = await followInvitation(services, token);
+  const { invitation, platform, inviter } = await followInvitation(services, token);
   const service = services.config.service.name;
-  return { email: invitation.email, platform: quotedPlatform(locale, platform.name), service };
+  const named = { platform: quotedPlatform(locale, platform.name), inviter: inviter.email };
+  return { email: invitation.email, ...named, service };
 }
 
 /** Contents of a form: the texts with their values, and what is wrong with what was sent. */
@@ -156,9 +173,9 @@ function formPage(visit: LinkVisit, { kind, words, named, problem }: FormParts):
   };
 }
 
-function done(kind: LinkPage, words: PageWords): RenderedPage {
-  const { doneTitle, done: text } = words.kinds[kind];
-  return donePage(doneTitle, text);
+function done(config: Config, kind: LinkPage, words: PageWords): RenderedPage {
+  const { doneTitle: title, done: text } = words.kinds[kind];
+  return donePage(config, words, { title, text });
 }
 
 /** Returns what is wrong with the typed text, or undefined when something else was refused. */
@@ -250,10 +267,21 @@ async function past(
       )));
   if (isSame) {
     const isForm = setsPassword && password !== undefined;
-    return { page: done(kind, words), headers: isForm ? await deviceHeaders(services, user) : [] };
+    return {
+      page: done(services.config, kind, words),
+      headers: isForm ? await deviceHeaders(services, user) : [],
+    };
   }
   if (kind !== "invitation") return undefined;
-  return { page: problemPage(400, words.acceptedTitle, words.accepted), headers: [] };
+  const { dashboardUrl } = services.config.service;
+  const page = problemPage(400, words.acceptedTitle, words.accepted);
+  if (dashboardUrl === undefined) return { page, headers: [] };
+  const body = html`<div class="card">
+    <h1>${words.acceptedTitle}</h1>
+    <p>${words.accepted} ${words.forgotten}</p>
+    ${renderNext(services.config, words)}
+  </div>`;
+  return { page: { ...page, body }, headers: [] };
 }
 
 interface LinkPageStep {
@@ -327,7 +355,10 @@ export function useLink(services: PeopleDeps, visit: LinkVisit): Promise<Browser
     const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
     try {
       const used = { kind, form: browserId === undefined ? undefined : { token, browserId } };
-      return { headers: await use(services, visit, used), page: done(kind, words) };
+      return {
+        headers: await use(services, visit, used),
+        page: done(services.config, kind, words),
+      };
     } catch (error) {
       const answer = isInvalidLink(error) ? await past(services, visit, of) : undefined;
       if (answer !== undefined) return answer;

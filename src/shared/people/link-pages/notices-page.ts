@@ -53,8 +53,9 @@ export function showNoticesPage(services: PeopleDeps, visit: OffVisit): Promise<
 
 /** Switches a notice off, by the page's form or by the button of a mail program (RFC 8058). */
 export function switchOffByPage(services: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return noticesPageOf(services.config, visit, async ({ notices }) => {
+  return noticesPageOf(services.config, visit, async (words) => {
     await switchOffByLink(services, visit.scope, visit.token);
-    return donePage(notices.doneTitle, notices.done);
+    const { doneTitle: title, done: text } = words.notices;
+    return donePage(services.config, words, { title, text });
   });
 }

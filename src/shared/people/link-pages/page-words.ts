@@ -24,11 +24,19 @@ export interface PageWords {
     readonly invalid: string;
     readonly kinds: Readonly<Record<keyof NoticeSettings, string>>;
   };
+  /** Below what was done, where no page comes next. */
+  readonly close: string;
+  /** The button that leads to the page where people log in. */
+  readonly logIn: string;
+  /** The button that leads to the service's own site. */
+  readonly site: string;
   readonly invalidTitle: string;
   readonly invalid: string;
   /** An invitation that was accepted before. */
   readonly acceptedTitle: string;
   readonly accepted: string;
+  /** Added where there is a page to log in. */
+  readonly forgotten: string;
   /** The label of the address that the person signs in with. */
   readonly email: string;
   readonly wrongPassword: string;
