@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Services } from "../src/shared/compose.ts";
-import type { NetworkName } from "../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../src/shared/networks/networks.ts";
 import { BENCH_NETWORKS, call, type Tenant } from "./relay.ts";
 
 const TOKENS_OF_LEG = 10;

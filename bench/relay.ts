@@ -6,7 +6,7 @@ import { parseConfig } from "../src/shared/config/config.ts";
 import { answer, type Outgoing } from "../src/shared/http/answer.ts";
 import { matchPath, type Route, type RouteMatch } from "../src/shared/http/route.ts";
 import { newId } from "../src/shared/runtime/ids.ts";
-import type { NetworkName } from "../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../src/shared/networks/networks.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { BenchStorage } from "./emulator.ts";
 

@@ -2,7 +2,7 @@ import { app } from "@azure/functions";
 import { routeKeys, queues } from "./functions/manifest.ts";
 import { timers } from "./functions/timers.ts";
 import { readConfig } from "./shared/config/config.ts";
-import { keepRequestsRepresentable } from "./shared/http/representable.ts";
+import { keepRequestsRepresentable } from "./shared/http/raw-request.ts";
 import {
   registerRoutes,
   registerTimers,

@@ -5,7 +5,7 @@ import { ERROR_CATALOG, ERROR_CODES } from "../src/shared/runtime/error-catalog.
 import { detailsOfError } from "./reference/error-details.ts";
 import { describeRules } from "./describe-rules.ts";
 import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
-import { networkOf } from "../src/shared/networks/lookup.ts";
+import { networkOf } from "../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../src/shared/networks/names.ts";
 import type { FileTarget, MediaTargets } from "../src/shared/networks/contract/media.ts";
 import type { Network } from "../src/shared/networks/contract/network.ts";

@@ -33,7 +33,7 @@ import {
 } from "../shared/http/access/profile-access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
-import { networkOf } from "../shared/networks/lookup.ts";
+import { networkOf } from "../shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../shared/networks/names.ts";
 import { onPage, refusedConnectPage } from "./on-page.ts";
 
@@ -147,7 +147,7 @@ export const connectRoutes: readonly Route[] = [
       "Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
-    issuesBeside: ({ services, body }) => sessionAddressIssues(services.connections, body),
+    moreIssues: ({ services, body }) => sessionAddressIssues(services.connections, body),
     status: 201,
     response: connectSessionCreated,
     errors: ["insufficient_tokens", "daily_budget_reached"],

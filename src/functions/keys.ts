@@ -46,7 +46,7 @@ export const keyRoutes = [
       "Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
     access: confirmed(ofOwner(appAdmin)),
     body: CreateKeyBody,
-    issuesBeside: ({ services, scope, body }) =>
+    moreIssues: ({ services, scope, body }) =>
       expiryIssues(services.tenants, scope, body["expiresAt"]),
     status: 201,
     response: apiKeyCreated,

@@ -46,7 +46,7 @@ export const postRoutes = [
     body: DraftBody,
     query: ValidateQuery,
     response: validation,
-    issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
+    moreIssues: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: draftExample(), answer: validationExample() }),
     run: ({ services, scope, body, query }) =>
@@ -60,7 +60,7 @@ export const postRoutes = [
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
-    issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
+    moreIssues: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     status: 202,
     response: post,
     answers: {
@@ -93,7 +93,7 @@ export const postRoutes = [
       "Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`.",
     access: activeProfileScope,
     body: UpdatePostBody,
-    issuesBeside: ({ services, scope, params, body }) =>
+    moreIssues: ({ services, scope, params, body }) =>
       issuesOfUpdate(services.publishing, scope, { postId: params["postId"] ?? "", change: body }),
     response: post,
     errors: ["not_found", "invalid_state", "conflict", "not_publishable"],
@@ -125,7 +125,7 @@ export const postRoutes = [
       "Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change.",
     access: activeProfileScope,
     body: RetryBody,
-    issuesBeside: ({ services, scope, params, body }) =>
+    moreIssues: ({ services, scope, params, body }) =>
       issuesOfPlatforms(services.publishing, scope, {
         postId: params["postId"] ?? "",
         platforms: body["platforms"],
@@ -150,7 +150,7 @@ export const postRoutes = [
       "Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile.",
     access: profileScope,
     body: RemoveBody,
-    issuesBeside: ({ services, scope, params, body }) =>
+    moreIssues: ({ services, scope, params, body }) =>
       issuesOfPlatforms(services.publishing, scope, {
         postId: params["postId"] ?? "",
         platforms: body["platforms"],

@@ -65,7 +65,7 @@ export const webhookRoutes = [
       "Only this answer contains its secret. Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
-    issuesBeside: ({ services, scope, body }) =>
+    moreIssues: ({ services, scope, body }) =>
       endpointUrlIssues(services.webhooks, scope, body["url"]),
     status: 201,
     response: endpointWithSecret,
@@ -79,7 +79,7 @@ export const webhookRoutes = [
     description: "Changes, disables or reactivates it. Fields that aren't named stay unchanged.",
     access: appAdmin,
     body: UpdateEndpointBody,
-    issuesBeside: ({ services, scope, body }) =>
+    moreIssues: ({ services, scope, body }) =>
       endpointUrlIssues(services.webhooks, scope, body["url"]),
     response: endpoint,
     errors: ["not_found"],

@@ -33,14 +33,14 @@ import {
 import {
   createPublishingStores,
   pingQueue,
-  postsForBelow,
+  createPostQueries,
   PUBLISHING_QUEUE,
   UnmappedSignals,
 } from "./publishing/publishing.ts";
 import { bound } from "./runtime/bound.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { createLog, type Log } from "./runtime/log.ts";
-import { createNames, type NameResolver } from "./runtime/names.ts";
+import { createNameResolver, type NameResolver } from "./runtime/resolve-host.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { type Clock, Stop } from "./runtime/process.ts";
@@ -111,7 +111,7 @@ function foundationsOf(config: Config, overrides: Overrides) {
   const open = (name: string) => openQueue(storage.host, storage.prefix + name);
   const { queue = open, poisonQueue = open } = overrides;
   const webhookMessages = queue(WEBHOOK_QUEUE);
-  const names = overrides.names ?? createNames(config);
+  const names = overrides.names ?? createNameResolver(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const { sessionSecret, previousSessionSecret } = identity;
   const secrets = { current: sessionSecret, previous: previousSessionSecret };
@@ -271,7 +271,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const stores = createTenantStores(tables, commit);
   const peopleStores = createPeopleStores(tables, commit);
   const posts = createPublishingStores(tables, base.publishingMessages, partitions);
-  const { openReservations, appendTimeline, readQuotaUse } = postsForBelow(posts);
+  const { openReservations, appendTimeline, readQuotaUse } = createPostQueries(posts);
   const queries = createTenantQueries(stores);
   const { findPlatform, listApplicationIds } = queries;
   const { listOwners, ...makers } = createPeopleQueries(peopleStores, queries, now);

@@ -1,7 +1,7 @@
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connections/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";

@@ -1,4 +1,4 @@
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { describe, expect, test } from "vitest";
 import { publisherOf, unique } from "../setup/publisher.ts";
 import { APP_SENTENCES, graph } from "../networks/error-cases.ts";

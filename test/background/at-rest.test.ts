@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD } from "../../sandbox/bluesky/state.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { Browser } from "../connections/browser.ts";
 import { anOwner, type Owner, type World } from "../connections/world.ts";
 import { enabledTotp } from "../setup/authenticator.ts";

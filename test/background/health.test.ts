@@ -3,7 +3,7 @@ import { DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { aLinkedOwner, calls, openWholeWorld, passDays, toldTypes } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";

@@ -62,7 +62,7 @@ test("no route, worker or store is loaded to register them, and of a network its
     /^src\/main\.ts$/,
     /^src\/functions\/(?:manifest|timers)\.ts$/,
     /^src\/shared\/runtime\/(?:config|email|setting|settings|shape)\.ts$/,
-    /^src\/shared\/http\/(?:register|representable|invocation|route)\.ts$/,
+    /^src\/shared\/http\/(?:register|raw-request|invocation|route)\.ts$/,
     /^src\/shared\/config\//,
     /^src\/shared\/networks\/(?:.*\/)?(?:settings|names)\.ts$/,
   ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import type { Answer } from "../setup/relay.ts";
 import { Browser, locationOf } from "./browser.ts";

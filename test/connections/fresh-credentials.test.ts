@@ -8,7 +8,7 @@ import { SingleFlight } from "../../src/shared/runtime/promises.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";

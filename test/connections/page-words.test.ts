@@ -12,7 +12,7 @@ import {
   isolatedName,
   plainName,
 } from "../../src/shared/connections/hosted-page/markup.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { LinkField } from "../../src/shared/networks/contract/link.ts";
 import { gallery } from "../outside/browser/gallery.ts";

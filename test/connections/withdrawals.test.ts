@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { DEMO_FACEBOOK_APP } from "../../sandbox/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { aLinkedAccount } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";
 import { purgeExpired, runWalks } from "../setup/walks.ts";

@@ -6,7 +6,7 @@ import { planFit } from "../../src/shared/media/fit-plan.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
 import { WRITTEN } from "./writers.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { refusalReason } from "../../src/shared/networks/contract/media-check.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { inMemory } from "./in-memory.ts";
 
 const caseFile = (name: string) => readFileSync(new URL(`cases/${name}`, import.meta.url));

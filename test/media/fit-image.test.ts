@@ -11,7 +11,7 @@ import {
   type MediaFile,
   MediaFailure,
 } from "../../src/shared/networks/contract/media.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { opened } from "../networks/scripted-tools.ts";
 import {
   animatedGif,

@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { ReadingProcess } from "../../src/shared/media/reading-process.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import type {
   FittedImage,
   ImageTarget,

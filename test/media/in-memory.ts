@@ -1,4 +1,4 @@
-import type { Dialler } from "../../src/shared/media/dialled.ts";
+import type { Dialler } from "../../src/shared/media/media-request.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 
 /** Gives out one file in ranges, as a good server does, without one. */

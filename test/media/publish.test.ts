@@ -12,7 +12,7 @@ import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { fittedUrl } from "../../src/shared/media/fitted-url.ts";
 import { MEDIA_REPAIRS } from "../../src/shared/networks/contract/media.ts";
 import { seal, unseal } from "../../src/shared/runtime/secrets.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Dialler } from "../../src/shared/media/dialled.ts";
+import type { Dialler } from "../../src/shared/media/media-request.ts";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import {
   createMediaReader,

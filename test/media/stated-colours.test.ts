@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { shownPixels, statedColours } from "../../src/shared/media/stated-colours.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { inMemory } from "./in-memory.ts";
 import { pngChunk } from "./pictures.ts";
 

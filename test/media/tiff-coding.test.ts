@@ -4,7 +4,7 @@ import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { refusalError } from "../../src/shared/networks/contract/media-check.ts";
 import type { ImageTarget } from "../../src/shared/networks/contract/media.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
 import { colourAt } from "./pictures.ts";

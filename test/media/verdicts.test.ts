@@ -4,7 +4,7 @@ import type { Site } from "../../sandbox/network.ts";
 import { file } from "../../sandbox/sample-media.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { MEDIA_REPAIRS } from "../../src/shared/networks/contract/media.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { dataOf } from "../setup/factories.ts";

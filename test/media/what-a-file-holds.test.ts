@@ -7,7 +7,7 @@ import { openMedia } from "../../src/shared/media/open-media.ts";
 import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
 import { refusalReason } from "../../src/shared/networks/contract/media-check.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { compoundOf } from "./compound.ts";
 import { inMemory } from "./in-memory.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toLegWarnings } from "../../src/shared/publishing/problems.ts";
 import { readableAltText, withShortAltTexts } from "../../src/shared/networks/contract/alt-text.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { draft } from "./drafts.ts";
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { shownText } from "../../src/shared/networks/bluesky/short-links.ts";
 import { draft } from "./drafts.ts";
 import { describe, expect, test } from "vitest";

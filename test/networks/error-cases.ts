@@ -1,5 +1,5 @@
 import type { ClassifiedAnswer } from "../../src/shared/networks/contract/answers.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 
 /** As Meta words an error. */
 export function graph(code: number | undefined, subcode?: number, more: object = {}): object {

@@ -5,7 +5,7 @@ import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import { lookAtVideo } from "../../src/shared/networks/facebook/video-status.ts";
 import { pageUrl } from "../../src/shared/networks/graph/request.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import { findAvailable, platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
+import { findAvailable, platformOptionsSchema } from "../../src/shared/networks/networks.ts";
 import { LOOK, credentials, tools } from "./facebook-script.ts";
 import { type Reply, NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { draft, images, media, rules } from "./drafts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { checkingRefusals } from "./legs.ts";
 import { type Reply, type Script, NOW, answer, lost, sentForm } from "./scripted-tools.ts";

@@ -3,7 +3,7 @@ import { lookAtContainer } from "../../src/shared/networks/instagram/container.t
 import { classify } from "../../src/shared/networks/instagram/errors.ts";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import { platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
+import { platformOptionsSchema } from "../../src/shared/networks/networks.ts";
 import { LOOK, credentials, tools } from "./instagram-script.ts";
 import { type Reply, NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { draft as anyDraft, images, media, rules } from "./drafts.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import { findAvailable } from "../../src/shared/networks/lookup.ts";
+import { findAvailable } from "../../src/shared/networks/networks.ts";
 import { aCard, aPage } from "../outside/browser/gallery.ts";
 
 const development = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { checkingRefusals, files } from "./legs.ts";
 import {
   type Script,

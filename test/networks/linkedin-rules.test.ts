@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { classify, duplicateUrn } from "../../src/shared/networks/linkedin/errors.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import { platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
+import { platformOptionsSchema } from "../../src/shared/networks/networks.ts";
 import { NOW, answer, htmlPage } from "./scripted-tools.ts";
 import { draft, images, media, rules } from "./drafts.ts";
 

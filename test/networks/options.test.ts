@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { networkOf, platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
+import { networkOf, platformOptionsSchema } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { describeRules } from "../../tools/describe-rules.ts";
 import { breach, checkRules, textRules } from "../../src/shared/networks/contract/rules.ts";
 import { LEG_ERRORS, WARNING_CODES } from "../../src/shared/networks/contract/errors.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 
 const described = describeRules(NETWORK_NAMES.map(networkOf));

@@ -2,7 +2,7 @@ import { DEMO_FACEBOOK_APP } from "../../sandbox/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../sandbox/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../sandbox/linkedin/state.ts";
 import type { Sandbox } from "../../sandbox/server.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseLittleText } from "../../sandbox/linkedin/little-text.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { littleText, plainText } from "../../src/shared/networks/linkedin/publish.ts";
-import { type NetworkName, networkOf } from "../../src/shared/networks/lookup.ts";
+import { type NetworkName, networkOf } from "../../src/shared/networks/networks.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { publishedBy, walkLeg } from "./sandbox-leg.ts";
 import { type SandboxLink, linkDemoAccount } from "./sandbox-links.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { firstLeg } from "../../src/shared/publishing/leg.ts";
 import { errorsOf, warningsOf } from "../../src/shared/publishing/problems.ts";
 import { checkDraft, checkView } from "../../src/shared/publishing/accept/check-post.ts";

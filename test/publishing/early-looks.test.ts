@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FollowUp } from "../../src/shared/networks/contract/visible-call.ts";
 import type { Finding, Outcome } from "../../src/shared/networks/contract/outcome.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { legStatusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";

@@ -5,7 +5,7 @@ import { replaceIn } from "../setup/replace-in.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { LENIENT_HOST } from "../../sandbox/mastodon/state.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { erase, untilGone } from "../erasure/world.ts";
 import { eraseProfiles } from "../setup/walks.ts";

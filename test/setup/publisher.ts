@@ -1,4 +1,4 @@
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import {
   aProfile,
   anApplication,

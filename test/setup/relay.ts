@@ -8,7 +8,7 @@ import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import type { MailLimits } from "../../src/shared/mail/mail.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import { createNames, type NameResolver } from "../../src/shared/runtime/names.ts";
+import { createNameResolver, type NameResolver } from "../../src/shared/runtime/resolve-host.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { buildServices, type Overrides, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
@@ -132,7 +132,7 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
 /** Resolves with the name servers that a test started, and resolves nothing where it started none. */
 function namesFor(config: Config): NameResolver {
   return config.outbound.nameServers.length > 0
-    ? createNames(config)
+    ? createNameResolver(config)
     : { resolve: () => Promise.resolve([]), texts: () => Promise.resolve([]) };
 }
 

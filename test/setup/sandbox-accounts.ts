@@ -2,7 +2,7 @@ import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../sandbox/bluesky/state.ts";
 import { STRICT_HOST } from "../../sandbox/mastodon/state.ts";
 import type { Sandbox } from "../../sandbox/server.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { allow, signIn } from "./sign-in.ts";
 import { saveLinked } from "./stored.ts";

@@ -1,4 +1,4 @@
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import {
   type BoundedValue,
   boundedChoice,

@@ -2,7 +2,7 @@ import { bounded, boundedLinked } from "./bounded.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 
 // What is stored and what no route shows or sets. Tests ask here instead of the modules' private stores.

@@ -1,6 +1,6 @@
 import { keyStatus } from "../../src/shared/tenants/keys/key.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../src/shared/networks/networks.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";

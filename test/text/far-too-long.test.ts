@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readForm } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { rowOf, rows, errorTable, noteOf } from "../../src/shared/networks/contract/answers.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
 import { DraftBody } from "../../src/shared/publishing/accept/schema.ts";
 import { draft, images, rules } from "../networks/drafts.ts";
 

@@ -1,4 +1,4 @@
-import { isMadeOfWords, wordsOf } from "../../src/shared/people/staff/own-words.ts";
+import { isMadeOfWords, wordsOf } from "../../src/shared/people/staff/personal-words.ts";
 import { parseRecoveryCode } from "../../src/shared/people/staff/second-factor.ts";
 import { ChangePasswordBody, LogInBody, SignUpBody } from "../../src/shared/people/staff/schema.ts";
 import { readCredential } from "../../src/shared/callers/credential.ts";
@@ -30,7 +30,7 @@ import * as facebook from "../../src/shared/networks/facebook/errors.ts";
 import * as instagram from "../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../src/shared/networks/linkedin/errors.ts";
 import { littleText, plainText } from "../../src/shared/networks/linkedin/publish.ts";
-import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import * as mastodon from "../../src/shared/networks/mastodon/errors.ts";
 import { countCharacters } from "../../src/shared/networks/mastodon/rules.ts";
@@ -201,7 +201,7 @@ const TEXTS: readonly GrowthCase[] = [
   {
     name: "the words of a name",
     look: (text) => isMadeOfWords(text.slice(0, PASSWORD_CHARACTERS), wordsOf([text])),
-    covers: ["people/staff/own-words.ts: .normalize"],
+    covers: ["people/staff/personal-words.ts: .normalize"],
   },
   {
     name: "an address as it is written",

@@ -13,7 +13,7 @@ import {
 import { detailsOfError } from "./error-details.ts";
 import type { AnswerHeader } from "../../src/shared/http/headers.ts";
 import type { Route } from "../../src/shared/http/route.ts";
-import { refusesRepeats } from "../../src/shared/http/sent-once.ts";
+import { refusesRepeats } from "../../src/shared/http/repeated-parameters.ts";
 
 /** What a route may answer with one status. Anything else is an error of the route or of its declaration. */
 export interface DeclaredAnswer {

@@ -9,7 +9,7 @@ import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallets.ts";
 import type { Walk } from "./walk.ts";
-import { networkOf } from "../networks/lookup.ts";
+import { networkOf } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { finishWithdrawals } from "../connections/connections.ts";

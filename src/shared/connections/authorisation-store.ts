@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";

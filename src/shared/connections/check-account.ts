@@ -1,5 +1,5 @@
 import { isStorable } from "../networks/contract/bounded.ts";
-import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
+import { findAvailable, type RegisteredNetwork } from "../networks/networks.ts";
 import { isVerdict, subjectOf } from "../networks/contract/blame.ts";
 import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { inBatches } from "../runtime/promises.ts";
 import { checkAccount, type CheckResult } from "./check-account.ts";
 import type { ProfileRef } from "./connection.ts";

@@ -18,7 +18,7 @@ import type { Columns, Row, RowWrite, StoredRow } from "../runtime/storage/row.t
 import { newestFirst } from "../runtime/storage/newest-first.ts";
 import { findAll, scan, type ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import {
   sessionStatus,

@@ -2,7 +2,7 @@ import type { Actor, Maker } from "../callers/caller.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { CallLimits } from "../runtime/limited-calls.ts";
 import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { ConnectionView } from "./connection.ts";
 import type { Branding } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 import { FREE, LEASE_COLUMNS } from "../runtime/lease.ts";
 import * as z from "zod";
 import type { Account } from "../networks/contract/link.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import {

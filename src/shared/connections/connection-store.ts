@@ -4,7 +4,7 @@ import { accessOperation, type Commit, countsKey, countWrite } from "../partitio
 import { invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { fieldsForm, type Reader } from "../runtime/storage/codec.ts";
 import { unlessBroken } from "../runtime/storage/damaged-row.ts";
@@ -12,7 +12,7 @@ import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import type { AuthorisationStore } from "./authorisation-store.ts";
-import { despiteOutages } from "./despite-outages.ts";
+import { retryOutages } from "./retry-outages.ts";
 import {
   byNetwork,
   isUseRecent,
@@ -315,7 +315,7 @@ export class ConnectionStore {
         const after = renewedAt(before, fresh.expiresAt, this.#parts.clock.now());
         return { kind: "write", columns: toConnectionRow(after, sealed) };
       });
-    const saved = await despiteOutages(save);
+    const saved = await retryOutages(save);
     return isUnchanged ? saved : undefined;
   }
 

@@ -6,7 +6,7 @@ import type { Problem } from "../networks/contract/rules.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { Feature } from "../networks/features.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 
 export interface ProfileRef {
   readonly platformId: string;

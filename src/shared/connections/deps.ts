@@ -1,10 +1,10 @@
 import type { Audit } from "../audit/audit.ts";
 import type { Config } from "../config/config.ts";
 import type { WaitingRequests } from "../limits/limits.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { Log } from "../runtime/log.ts";
-import type { NameResolver } from "../runtime/names.ts";
+import type { NameResolver } from "../runtime/resolve-host.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";

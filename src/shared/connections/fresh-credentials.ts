@@ -6,7 +6,7 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import type { LegFailure, Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
-import { findAvailable, networkOf, type RegisteredNetwork } from "../networks/lookup.ts";
+import { findAvailable, networkOf, type RegisteredNetwork } from "../networks/networks.ts";
 import { ofAccount, recordAccepted } from "./accepted-account.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";

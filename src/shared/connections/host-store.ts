@@ -1,5 +1,5 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { Clock } from "../runtime/process.ts";
 import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { fieldsForm, longText, rowCodec, text } from "../runtime/storage/codec.ts";

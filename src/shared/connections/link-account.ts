@@ -4,7 +4,7 @@ import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { BoundedAccount } from "../networks/contract/bounded.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { ConnectionsDeps, TenantsOfLinking } from "./deps.ts";
 import { sessionStatus, visitorsOf, withLinked, type ConnectSession } from "./connect-session.ts";
 import { connectSessionKey, sessionIn } from "./connect-session-store.ts";

@@ -1,7 +1,7 @@
 import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { MediaFailure } from "../networks/contract/media.ts";
-import { type NetworkName, networkOf } from "../networks/lookup.ts";
+import { type NetworkName, networkOf } from "../networks/networks.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";

@@ -1,7 +1,7 @@
 import type { BoundedValue } from "../networks/contract/bounded.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import * as z from "zod";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { fieldsForm, longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";

@@ -10,7 +10,7 @@ import {
   type ConnectionView,
 } from "./connection.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
-import { findAvailable, type NetworkName } from "../networks/lookup.ts";
+import { findAvailable, type NetworkName } from "../networks/networks.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { networkOf, unavailableFeatures } from "../networks/lookup.ts";
+import { networkOf, unavailableFeatures } from "../networks/networks.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {

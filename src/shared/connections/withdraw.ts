@@ -1,5 +1,5 @@
 import { validationFailed, type FailedCheck } from "../runtime/errors.ts";
-import { networkOf, type NetworkName } from "../networks/lookup.ts";
+import { networkOf, type NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { WithdrawalNotice } from "../networks/contract/network.ts";
 import { grantIdOf, type ConnectionRef, type ProfileRef } from "./connection.ts";

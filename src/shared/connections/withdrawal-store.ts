@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import type { Table } from "../runtime/storage/table.ts";

@@ -18,7 +18,7 @@ import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
 import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 import { runRoute } from "./run-route.ts";
-import { refuseRepeats } from "./sent-once.ts";
+import { refuseRepeats } from "./repeated-parameters.ts";
 
 /** Returns the post id in a path. Text without the form of an id is left out, because it may be a misplaced secret. */
 function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {

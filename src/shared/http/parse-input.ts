@@ -3,12 +3,12 @@ import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
 import { isNestedTooDeep } from "../runtime/json-depth.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
-import { withoutAbsentNulls } from "./absent-nulls.ts";
+import { withoutAbsentNulls } from "./null-as-absent.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
+import { duplicateKeys } from "./duplicate-json-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
-import { repeatedMembers } from "./json-names.ts";
 import type { Route, UnparsedCall } from "./route.ts";
-import { repeatedNames } from "./sent-once.ts";
+import { repeatedNames } from "./repeated-parameters.ts";
 
 /** A request as the host received it, before any check. */
 export interface Incoming {
@@ -134,7 +134,7 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   } catch {
     throw new AppError("invalid_json", `The body is not valid JSON: ${jsonProblem(text)}.`);
   }
-  const issues: Issue[] = repeatedMembers(text, ISSUES_MAX).map((path) => ({
+  const issues: Issue[] = duplicateKeys(text, ISSUES_MAX).map((path) => ({
     path,
     code: "repeated",
     message: "must be given once",
@@ -185,7 +185,7 @@ export async function parseInput(
   const parsed = parsePart(schema, "field", () => value);
   const found = addIssues(read.issues, parsed.issues);
   const isRefused = query.issues.length + found.length > 0;
-  const beside = isRefused ? await spec.issuesBeside?.({ ...call, body: ownFields(value) }) : [];
+  const beside = isRefused ? await spec.moreIssues?.({ ...call, body: ownFields(value) }) : [];
   const issues = [...query.issues, ...addIssues(found, beside ?? [])];
   return accepted({ query: query.data, body: parsed.data }, issues);
 }

@@ -74,7 +74,7 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
    * when the schema refuses something, so that one answer reports everything. Returns none for what doesn't exist,
    * because the request is refused anyway.
    */
-  issuesBeside?(call: UnparsedCall<Scope>): Later<readonly Issue[]>;
+  moreIssues?(call: UnparsedCall<Scope>): Later<readonly Issue[]>;
   /** Fields that a browser sends to the hosted page, in its address or form, if the verb checks them itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   /** The status of a success. The default is 200. */

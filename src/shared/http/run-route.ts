@@ -2,7 +2,7 @@ import { isDecidedAgain, OutdatedAccess, requireSameVersion } from "../partition
 import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
-import { pauseAfter } from "../runtime/until-won.ts";
+import { pauseAfter } from "../runtime/retry-lost-races.ts";
 import { accessRows, type AccessRows } from "../people/people.ts";
 import { platformOfKey } from "../tenants/tenants.ts";
 import { identify, type Access, type AccessRequest } from "./access/access.ts";

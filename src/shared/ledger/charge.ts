@@ -1,7 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { PartitionView } from "../partition/partition.ts";
 import { canCredit, type Movement, spendingRefusal } from "./wallet.ts";
 import { creditMarkerRow, markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";

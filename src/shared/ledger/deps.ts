@@ -1,5 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 
 /** Operations with a price in tokens. The ledger's `operation` has the same names. */
 export const RATE_CARD = {

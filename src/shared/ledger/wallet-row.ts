@@ -1,5 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import {
   integer,
   integerOrNull,

@@ -1,6 +1,6 @@
 import { AppError, invariant } from "../runtime/errors.ts";
 import type { Actor } from "../callers/caller.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { Operation } from "./rate-card.ts";
 
 /** A platform's prepaid tokens. Available = balance − reserved, never below zero. */

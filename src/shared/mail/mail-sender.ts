@@ -1,12 +1,12 @@
 import { later } from "../runtime/process.ts";
 import type { Config } from "../config/config.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
-import { giveBack } from "../runtime/give-back.ts";
+import { releaseOrRetry } from "../runtime/release.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
-import { LOST, untilWon } from "../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../runtime/retry-lost-races.ts";
 import type { MailContent } from "./mail-content.ts";
 import type { MailServerState, MailServerStore, StoredMailServer } from "./mail-server-store.ts";
 import type { MailStore, StoredMail } from "./mail-store.ts";
@@ -248,7 +248,7 @@ export class MailSender {
       log.info("mail sent", about);
       metrics.count("mails.ended", { outcome: "sent" });
       const given = { log, what: "a mail that was sent", fields: about };
-      await giveBack(given, () => mails.remove(mail));
+      await releaseOrRetry(given, () => mails.remove(mail));
       await this.#recover(attempt);
       return undefined;
     }
@@ -288,7 +288,7 @@ export class MailSender {
     change: (state: MailServerState) => Partial<MailServerState> | undefined,
   ): Promise<void> {
     const { server } = this.#parts;
-    return untilWon(async (attempts) => {
+    return retryLostRaces(async (attempts) => {
       if (attempts > 1 || this.#known === undefined) await this.readServer();
       const before = this.#known;
       if (before === undefined) return LOST;

@@ -1,5 +1,5 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { LOST, untilWon } from "../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../runtime/retry-lost-races.ts";
 import type { MailDeps } from "./deps.ts";
 import { noticesWrite, type StoredNotices, type WaitingNotice } from "./notice-store.ts";
 import { NOTICES, type Happening, type OwnerNotice } from "./notice.ts";
@@ -63,7 +63,7 @@ export function writeAndTell(
   prepare: () => Promise<NotifiedChange | undefined>,
 ): Promise<boolean> {
   const { clock, stores } = deps;
-  return untilWon(async () => {
+  return retryLostRaces(async () => {
     const told = await prepare();
     if (told === undefined) return false;
     const { writes, happenings } = told;

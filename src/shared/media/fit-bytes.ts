@@ -9,7 +9,7 @@ import {
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
 import { contentTypeOf } from "./content-type.ts";
-import { mediaRefusal } from "./dialled.ts";
+import { mediaRefusal } from "./media-request.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage } from "./image-facts.ts";

@@ -6,8 +6,8 @@ import {
 } from "../networks/contract/media.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
-import { mediaRefusal, tooLargeFile } from "./dialled.ts";
-import { fileMemory } from "./held-memory.ts";
+import { mediaRefusal, tooLargeFile } from "./media-request.ts";
+import { fileMemory } from "./file-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readAll } from "./read-facts.ts";
 

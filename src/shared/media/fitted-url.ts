@@ -11,7 +11,7 @@ import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
-import { mediaRefusal } from "./dialled.ts";
+import { mediaRefusal } from "./media-request.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";

@@ -6,7 +6,7 @@ import {
 } from "../networks/contract/media.ts";
 import type { WebPage, ReadPage } from "../networks/contract/page-card.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
-import { mediaRefusal } from "./dialled.ts";
+import { mediaRefusal } from "./media-request.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";

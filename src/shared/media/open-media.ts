@@ -16,7 +16,7 @@ import {
   mediaRefusal,
   tooLargeFile,
   validatorOf,
-} from "./dialled.ts";
+} from "./media-request.ts";
 import {
   contentTypeOf,
   PDF,
@@ -29,7 +29,7 @@ import {
 import { fileNameOf } from "./file-name.ts";
 import { isOldOffice, type OldOffice, oldOffice, type ReadRange } from "./office-type.ts";
 import { officeParts } from "./office-parts.ts";
-import { HeldMemory } from "./held-memory.ts";
+import { HeldMemory } from "./file-memory.ts";
 import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readPdfEnd } from "./pdf-end.ts";
 import { pdfFacts } from "./pdf-pages.ts";

@@ -1,7 +1,7 @@
 import { type MediaFacts, MediaFailure } from "../networks/contract/media.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
-import { HeldMemory } from "./held-memory.ts";
+import { HeldMemory } from "./file-memory.ts";
 import type { FactsAnswer, FileFacts, FileSoFar, ReadBy } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 import type { Piece } from "./file-job.ts";

@@ -11,8 +11,8 @@ import {
   partOf,
   toMediaFailure,
   type RemoteFile,
-} from "./dialled.ts";
-import type { HeldMemory } from "./held-memory.ts";
+} from "./media-request.ts";
+import type { HeldMemory } from "./file-memory.ts";
 
 /** The bytes of an opened file, in memory or on their server. */
 export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks" | "close">;

@@ -7,7 +7,7 @@ import {
 } from "../connections/answer-schema.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { WARNING_CODES, WARNING_MEANINGS } from "../networks/contract/errors.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import type { PostView } from "./read/post-view.ts";

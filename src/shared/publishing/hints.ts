@@ -1,5 +1,5 @@
 import { secondsUntil } from "../ledger/ledger.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
 import { hintEvents } from "../webhooks/webhooks.ts";
 import type { PublishingDeps } from "./deps.ts";

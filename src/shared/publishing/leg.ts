@@ -12,7 +12,7 @@ import {
 import type { Connection } from "../connections/connections.ts";
 import { type Operation, priceOf, utcDay } from "../ledger/ledger.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import {
   errorsOf,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { hintOf } from "../runtime/storage/queue.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../ledger/ledger.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { shape } from "../runtime/shape.ts";
 import {
   fieldsForm,

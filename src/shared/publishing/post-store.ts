@@ -1,6 +1,6 @@
 import { serviceUnavailable } from "../runtime/errors.ts";
 import { inverted, timeOfId } from "../runtime/ids.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { integer, rowCodec, text, type Reader } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";

@@ -1,7 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import { readableAltText } from "../networks/contract/alt-text.ts";
 import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import type { Wake } from "../wake/wake.ts";
 
 export type PostStatus =

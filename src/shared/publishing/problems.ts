@@ -4,7 +4,7 @@ import { boundedFailure } from "../networks/contract/bounded.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 
 /** The findings of one network in a draft before anything is sent. */
 export interface NetworkCheck {

@@ -14,7 +14,7 @@ export {
   removePosts,
 } from "./erase-posts.ts";
 export { pingQueue, resendPublishingHint } from "./hints.ts";
-export { postsForBelow } from "./for-modules-below.ts";
+export { createPostQueries } from "./post-queries.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
 export { issuesOfPlatforms } from "./publish/foreign-issues.ts";
 export { publishLegs } from "./publish/publish-post.ts";

@@ -1,5 +1,5 @@
 import { boundedCode, boundedNote } from "../networks/contract/bounded.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/networks.ts";
 import { integerOrNull, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row } from "../runtime/storage/row.ts";

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import type { buildConnector } from "undici";
 import { OWN_HOSTS } from "./http-call.ts";
-import type { NameResolver } from "./names.ts";
+import type { NameResolver } from "./resolve-host.ts";
 
 /** From the beginning of the look-up until the connection is secure. */
 const CONNECT_TIMEOUT_MS = 5_000;

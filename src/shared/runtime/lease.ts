@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { giveBack } from "./give-back.ts";
+import { releaseOrRetry } from "./release.ts";
 import type { Log, LogFields } from "./log.ts";
 import { textOrNull } from "./storage/codec.ts";
-import { LOST, untilWon } from "./until-won.ts";
+import { LOST, retryLostRaces } from "./retry-lost-races.ts";
 
 /** Columns of a lease in the row that it protects: who has it, and until when. */
 export const LEASE_COLUMNS = { leaseId: textOrNull(), leaseUntil: textOrNull() };
@@ -134,7 +134,7 @@ export class Lease<State extends LeaseColumns, Found extends LeasedState<State>>
   }
 
   #save(change: (state: State) => Partial<State>): Promise<void> {
-    return untilWon(async (attempts) => {
+    return retryLostRaces(async (attempts) => {
       if (attempts > 1 || this.#isInDoubt) {
         await this.#read();
         this.#isAsked = true;
@@ -173,7 +173,7 @@ export class Lease<State extends LeaseColumns, Found extends LeasedState<State>>
     if (this.#hasEnded) return;
     const { log, what, fields, hint } = this.#of;
     let tries = 0;
-    await giveBack({ log, what, fields }, async () => {
+    await releaseOrRetry({ log, what, fields }, async () => {
       tries += 1;
       try {
         await this.save(() => FREE as Partial<State>);

@@ -9,7 +9,7 @@ import {
   URL_LENGTH_MAX,
   type UrlRefusal,
 } from "./http-call.ts";
-import { createNames, type NameResolver, type NamesConfig } from "./names.ts";
+import { createNameResolver, type NameResolver, type NamesConfig } from "./resolve-host.ts";
 import {
   readResponse,
   SentBody,
@@ -301,7 +301,10 @@ export interface OutboundConfig {
 }
 
 /** Creates the only client for outbound calls. */
-export function createOutbound(config: OutboundConfig, names = createNames(config)): Outbound {
+export function createOutbound(
+  config: OutboundConfig,
+  names = createNameResolver(config),
+): Outbound {
   const allowed = allowList(config.outbound.allowCidrs);
   const hostMap = new Map(Object.entries(config.outbound.hostMap));
   const agents = createAgents(names, allowed);

@@ -1,6 +1,6 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { WakeDeps } from "./deps.ts";
-import { overWakes } from "./over-wakes.ts";
+import { walkWakes } from "./walk-wakes.ts";
 import { minuteOf, type StoredWake, type Wake } from "./wake-store.ts";
 
 /**
@@ -66,7 +66,7 @@ function spacing(): (wake: Wake, now: Date) => number {
 export function hintWakes(deps: WakeDeps, { kind, what, hint }: HintedWakes): TakeStep {
   const { clock, log, wakes } = deps;
   const secondsOf = spacing();
-  return overWakes(deps, {
+  return walkWakes(deps, {
     kind,
     what,
     aheadMs: AHEAD_MS,

@@ -1,6 +1,6 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { WakeDeps } from "./deps.ts";
-import { overWakes } from "./over-wakes.ts";
+import { walkWakes } from "./walk-wakes.ts";
 import { MARK_MS, type MarkKind, type Wake } from "./wake-store.ts";
 
 interface MarkSweep {
@@ -20,7 +20,7 @@ export function sweepMarked(deps: WakeDeps, { kind, what, look }: MarkSweep): Ta
   const isOver = ({ at }: Wake) => at <= clock.now().toISOString();
   /** The last check of each owner. */
   const looks = new Map<string, { readonly startedAt: number; readonly looking: Promise<void> }>();
-  return overWakes(deps, {
+  return walkWakes(deps, {
     kind,
     what,
     aheadMs: MARK_MS,

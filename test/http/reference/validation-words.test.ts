@@ -46,7 +46,7 @@ async function refusalOf(route: Route, body: unknown, query = ""): Promise<Refus
     body: () => Promise.resolve(new TextEncoder().encode(text)),
   };
   const spec = { ...route.spec };
-  delete spec.issuesBeside;
+  delete spec.moreIssues;
   try {
     // Safe: nothing looks at who asks, once nothing is looked at beside the schemas.
     await parseInput({ ...route, spec }, incoming, {} as Parameters<typeof parseInput>[2]);

@@ -1,7 +1,7 @@
 import type { FollowUp, FollowUpCall } from "../../../src/shared/networks/contract/visible-call.ts";
 import type { LegFailure } from "../../../src/shared/networks/contract/outcome.ts";
 import type { NetworkTools } from "../../../src/shared/networks/contract/tools.ts";
-import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/networks.ts";
 import { HttpFailure, type HttpResponse } from "../../../src/shared/runtime/http-call.ts";
 
 /* First comments on the networks of the simulation, which have none: nothing knows a comment again, a list shows all. */

@@ -4,7 +4,7 @@ import type { ProfileScope } from "../../../src/shared/callers/scope.ts";
 import { removeConnection } from "../../../src/shared/connections/remove-connection.ts";
 import { validationFailed } from "../../../src/shared/runtime/errors.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import {
   cancelPost,
   updatePost,

@@ -2,7 +2,7 @@ import type { Network } from "../../../src/shared/networks/contract/network.ts";
 import type { FollowUpCall } from "../../../src/shared/networks/contract/visible-call.ts";
 import type { Call } from "../../../src/shared/publishing/call.ts";
 import { type Leg, withCall } from "../../../src/shared/publishing/leg.ts";
-import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/networks.ts";
 import { COMMENT, NETWORKS, withComments } from "./comments.ts";
 import type { Mutant } from "./mutant.ts";
 import { committing, writingLegsOf } from "./mutation.ts";

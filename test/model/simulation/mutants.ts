@@ -1,6 +1,6 @@
 import type { Wallet } from "../../../src/shared/ledger/ledger.ts";
 import { walletRow, WALLET_KEY } from "../../../src/shared/ledger/wallet-row.ts";
-import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/networks.ts";
 import { absentCall } from "../../../src/shared/publishing/call.ts";
 import { withCall } from "../../../src/shared/publishing/leg.ts";
 import type { PublishCall } from "../../../src/shared/networks/contract/visible-call.ts";

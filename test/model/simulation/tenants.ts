@@ -5,7 +5,7 @@ import type { ProfileScope } from "../../../src/shared/callers/scope.ts";
 import { notFound } from "../../../src/shared/runtime/errors.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../../src/shared/networks/contract/link.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import type { Endpoint } from "../../../src/shared/webhooks/endpoints/endpoint.ts";
 import {

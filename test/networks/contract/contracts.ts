@@ -4,7 +4,7 @@ import { DEMO_INSTAGRAM_APP } from "../../../sandbox/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../sandbox/linkedin/state.ts";
 import { LENIENT_HOST, STRICT_HOST } from "../../../sandbox/mastodon/state.ts";
 import type { LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import type { Form } from "./leg-run.ts";
 
 /** What the contract suite has to know of a network. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { FollowUp } from "../../../src/shared/networks/contract/visible-call.ts";
-import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../../src/shared/networks/networks.ts";
 import { useSandbox } from "../../sandbox/client.ts";
 import { unique } from "../../setup/publisher.ts";
 import { followUpOf } from "../follow-ups.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../../src/shared/networks/networks.ts";
 import { CONTRACTS, type NetworkContract } from "./contracts.ts";
 import { expectTruth, removeLeg, runLeg, type Form, type LegRun } from "./leg-run.ts";
 import { startSandboxWorld } from "./sandbox-world.ts";

@@ -7,7 +7,7 @@ import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/cont
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
 import { dataOf } from "../../setup/factories.ts";
 import { ruleWords } from "../../../src/shared/networks/contract/media-check.ts";
-import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/networks.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";

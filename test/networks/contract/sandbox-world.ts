@@ -1,5 +1,5 @@
 import { startSandbox } from "../../../sandbox/server.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { sandboxStandIn } from "./stand-in.ts";

@@ -6,7 +6,7 @@ import { ERRORS as INSTAGRAM } from "../../../src/shared/networks/instagram/erro
 import { ERRORS as LINKEDIN } from "../../../src/shared/networks/linkedin/errors.ts";
 import { ERRORS as MASTODON } from "../../../src/shared/networks/mastodon/errors.ts";
 import type { ErrorTable } from "../../../src/shared/networks/contract/answers.ts";
-import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { SETTINGS } from "../../../src/shared/config/settings.ts";
 

@@ -1,6 +1,6 @@
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import type { LinkedAccount } from "../../../src/shared/networks/contract/link.ts";
 import { createOutbound } from "../../../src/shared/runtime/outbound.ts";
 import { aPlatform, aProfile, anApplication, type TestApplication } from "../../setup/factories.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { chapters } from "../../../src/functions/routes.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import { openApi } from "../../../tools/reference/openapi.ts";
-import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type * as Registry from "../../../src/shared/networks/registry.ts";
 import { SETTINGS } from "../../../src/shared/config/settings.ts";

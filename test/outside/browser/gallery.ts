@@ -1,5 +1,5 @@
 import type { NetworkApp } from "../../../src/shared/networks/contract/settings.ts";
-import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import {
   renderConnectPage,

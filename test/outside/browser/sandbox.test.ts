@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../../sandbox/bluesky/state.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { aPublisher } from "../../setup/publisher.ts";
 import { violations } from "./axe.ts";

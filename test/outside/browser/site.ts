@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from "playwright-core";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import { anOwner, openWorld, type Owner, type World } from "../../connections/world.ts";
 import { DEMO_APPS } from "../../setup/demo-apps.ts";
 import { serveRelay } from "../../setup/relay-server.ts";

@@ -1,6 +1,6 @@
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import { createLog } from "../../../src/shared/runtime/log.ts";
-import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
 import { linkSandboxAccount } from "../../setup/sandbox-accounts.ts";
 import { aCustomer, linkBluesky, linkMastodon } from "../relay/customer.ts";

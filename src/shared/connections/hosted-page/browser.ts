@@ -5,7 +5,7 @@ import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
 import type { CheckedTokens } from "../../runtime/checked-tokens.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import type { ConnectSession } from "../connect-session.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 
 type HeaderList = readonly (readonly [string, string])[];
 

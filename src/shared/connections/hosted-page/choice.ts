@@ -4,7 +4,7 @@ import {
   type BoundedLinking,
 } from "../../networks/contract/bounded.ts";
 import type { LinkCandidate } from "../../networks/contract/link.ts";
-import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
+import type { NetworkName, RegisteredNetwork } from "../../networks/networks.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { html, initialOf, isolatedName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";

@@ -1,5 +1,5 @@
 import type { LinkFailure } from "../../networks/contract/link.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 
 /** Logs why a step of linking failed. Operators are called where the network refuses our app, or limits it. */

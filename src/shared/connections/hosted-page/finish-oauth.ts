@@ -5,7 +5,7 @@ import {
   type BoundedLinking,
 } from "../../networks/contract/bounded.ts";
 import type { LinkRestart } from "../../networks/contract/link.ts";
-import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
+import { findAvailable, type RegisteredNetwork } from "../../networks/networks.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   browserIdOf,

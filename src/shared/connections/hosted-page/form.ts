@@ -1,4 +1,4 @@
-import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
+import type { NetworkName, RegisteredNetwork } from "../../networks/networks.ts";
 import type { LinkField, LinkForm, OAuthFlow } from "../../networks/contract/link.ts";
 import type { NetworkApp, NetworkApps } from "../../networks/contract/settings.ts";
 import { html, type Markup } from "./markup.ts";

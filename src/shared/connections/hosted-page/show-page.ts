@@ -1,5 +1,5 @@
-import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
-import { unavailableFeatures } from "../../networks/lookup.ts";
+import { findAvailable, networkOf, type NetworkName } from "../../networks/networks.ts";
+import { unavailableFeatures } from "../../networks/networks.ts";
 import { missingScopes } from "../view-connection.ts";
 import type { Config } from "../../config/config.ts";
 import type { ConnectionsDeps } from "../deps.ts";

@@ -1,7 +1,7 @@
 import { boundedRedirect } from "../../networks/contract/bounded.ts";
 import { createHash } from "node:crypto";
 import { serverSegment, type OAuthFlow } from "../../networks/contract/link.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";

@@ -1,6 +1,6 @@
 import { boundedLink, type BoundedLinking } from "../../networks/contract/bounded.ts";
 import type { LinkField } from "../../networks/contract/link.ts";
-import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
+import { findAvailable, type RegisteredNetwork } from "../../networks/networks.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   isForeign,

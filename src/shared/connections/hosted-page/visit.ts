@@ -25,7 +25,7 @@ import { backLabel, brandWords, layout } from "./layout.ts";
 import { CHECK, networkMark } from "./marks.ts";
 import type { Words } from "./words.ts";
 import { AppError } from "../../runtime/errors.ts";
-import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../networks/networks.ts";
 
 /** A browser with a session's address. `over`: the token is right, but nothing can be linked any more. */
 export type Visit =

@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import {
@@ -105,7 +105,7 @@ export const ERRORS = errorTable([
   ...rows(THROTTLED, { status: 429 }),
 ]);
 
-const errorBody = objectShape(() => ({ error: z.string(), message: spare(z.string()) }));
+const errorBody = objectShape(() => ({ error: z.string(), message: lenient(z.string()) }));
 
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {
   return errorBody().safeParse(response.json()).data;

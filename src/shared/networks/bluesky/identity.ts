@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -26,8 +26,10 @@ export function isOwnServer(origin: string): boolean {
 
 export const DOCUMENT = objectShape(() => ({
   id: z.string(),
-  alsoKnownAs: spare(entries(z.string()), []),
-  service: spare(entries(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
+  alsoKnownAs: lenient(lenientList(z.string()), []),
+  service: lenient(
+    lenientList(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() })),
+  ),
 }));
 
 type Did = `did:plc:${string}` | `did:web:${string}`;
@@ -201,8 +203,8 @@ export function readIdentifier(typed: string, isPublic: boolean): Identifier | u
 }
 
 const profileShape = objectShape(() => ({
-  displayName: spare(z.string()),
-  avatar: spare(z.url()),
+  displayName: lenient(z.string()),
+  avatar: lenient(z.url()),
 }));
 const limitsShape = objectShape(() => ({ blobUploadLimit: z.number().int().positive() }));
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { MediaFailure } from "../contract/media.ts";
 import { type WebPage, type PageCard, type ReadPage, shownCard } from "../contract/page-card.ts";
@@ -118,8 +118,8 @@ const FILMS = {
 
 const filmShape = objectShape(() => ({
   title: z.string().trim().min(1),
-  author_name: spare(z.string(), ""),
-  thumbnail_url: spare(z.url()),
+  author_name: lenient(z.string(), ""),
+  thumbnail_url: lenient(z.url()),
 }));
 
 async function describedFilm(link: string, tools: NetworkTools): Promise<PageCard | undefined> {

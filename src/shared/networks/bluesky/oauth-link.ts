@@ -1,5 +1,5 @@
 import type { Texts } from "../contract/draft.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { noteOf } from "../contract/answers.ts";
 import {
@@ -149,9 +149,9 @@ function credentialsFrom(
 }
 
 const sessionView = objectShape(() => ({
-  handle: spare(z.string()),
-  active: spare(z.boolean()),
-  status: spare(z.string()),
+  handle: lenient(z.string()),
+  active: lenient(z.boolean()),
+  status: lenient(z.string()),
 }));
 
 async function linkAccount(

@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
@@ -131,7 +131,7 @@ export const PLAIN_IMAGES_MAX = 4;
 /** Bluesky's own servers, for those that do not tell their `blobUploadLimit`. */
 const BLOB_BYTES_MAX = 52_428_800;
 const limitsShape = objectShape(() => ({
-  blobBytesMax: spare(z.number().int().positive(), BLOB_BYTES_MAX),
+  blobBytesMax: lenient(z.number().int().positive(), BLOB_BYTES_MAX),
 }));
 
 export function blobBytesMax(limits: NetworkData): number {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
@@ -27,12 +27,12 @@ const UNKNOWN_LIFE_MS = 30 * 60_000;
 const sessionShape = objectShape(() => ({
   did: z.string().startsWith("did:"),
   // The protocol's own word for a handle that can't be confirmed.
-  handle: spare(z.string(), "handle.invalid"),
+  handle: lenient(z.string(), "handle.invalid"),
   accessJwt: z.string().min(1),
   refreshJwt: z.string().min(1),
-  active: spare(z.boolean()),
-  status: spare(z.string()),
-  didDoc: spare(DOCUMENT()),
+  active: lenient(z.boolean()),
+  status: lenient(z.string()),
+  didDoc: lenient(DOCUMENT()),
 }));
 export type Session = ShapeOf<typeof sessionShape>;
 

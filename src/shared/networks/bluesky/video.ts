@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -86,12 +86,12 @@ const POLL_SECONDS_MAX = 600;
 
 const job = objectShape(() => ({
   // Both exist and are empty when an upload made no job.
-  jobId: spare(z.string().min(1)),
-  state: spare(z.string().min(1)),
-  failureCode: spare(z.string()),
-  blob: spare(blobShape()),
-  error: spare(z.string()),
-  message: spare(z.string()),
+  jobId: lenient(z.string().min(1)),
+  state: lenient(z.string().min(1)),
+  failureCode: lenient(z.string()),
+  blob: lenient(blobShape()),
+  error: lenient(z.string()),
+  message: lenient(z.string()),
 }));
 type Job = ShapeOf<typeof job>;
 /** The service answers an upload with the bare status, but its lexicon wraps it. */
@@ -214,8 +214,8 @@ function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
 
 const uploadLimitsShape = objectShape(() => ({
   canUpload: z.boolean(),
-  error: spare(z.string()),
-  message: spare(z.string()),
+  error: lenient(z.string()),
+  message: lenient(z.string()),
 }));
 
 /** Returns the reason why the account may not upload a video now; undefined where the service is not there. */

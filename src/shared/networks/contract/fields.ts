@@ -3,12 +3,12 @@ import { shape } from "../../runtime/shape.ts";
 import { numberShape } from "./answers.ts";
 
 /** Makes the shape of an optional field. Null, or a value that doesn't fit, becomes undefined or `otherwise`. */
-export function spare<Of extends z.ZodType>(field: Of): z.ZodCatch<z.ZodOptional<Of>>;
-export function spare<Of extends z.ZodType>(
+export function lenient<Of extends z.ZodType>(field: Of): z.ZodCatch<z.ZodOptional<Of>>;
+export function lenient<Of extends z.ZodType>(
   field: Of,
   otherwise: z.util.NoUndefined<z.output<Of>>,
 ): z.ZodCatch<Of>;
-export function spare(field: z.ZodType, otherwise?: unknown) {
+export function lenient(field: z.ZodType, otherwise?: unknown) {
   return otherwise === undefined ? field.optional().catch(undefined) : field.catch(otherwise);
 }
 
@@ -18,9 +18,9 @@ export function objectShape<Fields extends z.ZodRawShape>(fields: () => Fields) 
 }
 
 /** Makes the shape of a list without required entries. Entries that don't fit are left out. */
-export function entries<Of extends z.ZodType>(entry: Of) {
+export function lenientList<Of extends z.ZodType>(entry: Of) {
   return z
-    .array(spare(entry))
+    .array(lenient(entry))
     .transform((list) => list.flatMap((one) => (one === undefined ? [] : [one])));
 }
 
@@ -39,7 +39,7 @@ export const SIXTY_DAYS = 60 * 24 * 3600;
 
 /** Scopes as a list or one text with various separators. Undefined when the answer names none. */
 export const scopesShape = shape(() =>
-  spare(
+  lenient(
     z
       .union([z.string().transform((text) => text.split(/[\s,]+/)), z.array(z.string())])
       .transform((listed) => listed.filter((name) => name !== "")),

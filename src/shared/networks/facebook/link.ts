@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { entries, objectShape } from "../contract/fields.ts";
+import { lenientList, objectShape } from "../contract/fields.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { inForm, probe, tryRead } from "../contract/ask.ts";
@@ -144,7 +144,7 @@ async function redeem({
   const request = graphGet(accessFor(userToken, tools), "me/permissions");
   const answer = await read(
     request,
-    () => z.object({ data: entries(z.object({ permission: z.string(), status: z.string() })) }),
+    () => z.object({ data: lenientList(z.object({ permission: z.string(), status: z.string() })) }),
     tools,
   );
   if (isLinkFailure(answer)) return answer;

@@ -1,5 +1,5 @@
 import { comparable } from "../contract/text.ts";
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
@@ -16,19 +16,23 @@ const ENTRIES_MAX = 75;
 const FIELDS =
   "id,from{id},message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
-const target = shape(() => spare(z.object({ id: spare(idShape()), url: spare(z.string()) }), {}));
+const target = shape(() =>
+  lenient(z.object({ id: lenient(idShape()), url: lenient(z.string()) }), {}),
+);
 const attachment = objectShape(() => ({
-  media_type: spare(z.string(), ""),
-  target: spare(target()),
-  subattachments: spare(z.object({ data: spare(entries(z.object({ target: target() })), []) })),
+  media_type: lenient(z.string(), ""),
+  target: lenient(target()),
+  subattachments: lenient(
+    z.object({ data: lenient(lenientList(z.object({ target: target() })), []) }),
+  ),
 }));
 const postShape = objectShape(() => ({
   id: idShape(),
-  from: spare(z.object({ id: idShape() })),
-  message: spare(z.string(), ""),
-  created_time: spare(z.string(), ""),
-  permalink_url: spare(z.string()),
-  attachments: spare(z.object({ data: spare(entries(attachment()), []) }), { data: [] }),
+  from: lenient(z.object({ id: idShape() })),
+  message: lenient(z.string(), ""),
+  created_time: lenient(z.string(), ""),
+  permalink_url: lenient(z.string()),
+  attachments: lenient(z.object({ data: lenient(lenientList(attachment()), []) }), { data: [] }),
 }));
 type Post = ShapeOf<typeof postShape>;
 
@@ -114,7 +118,7 @@ const CLOCK_SKEW_MS = 120_000;
 const storyShape = objectShape(() => ({
   post_id: idShape(),
   media_id: idShape(),
-  url: spare(z.string()),
+  url: lenient(z.string()),
 }));
 
 /** Looks for the leg's story by its photo or video, which no other post has. */

@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
@@ -33,12 +33,12 @@ const PUBLISHING_TASKS = [
 /** A page as lists show it, and as it is kept until one is chosen. */
 export const pageShape = objectShape(() => ({
   id: idShape(),
-  name: spare(z.string(), ""),
-  username: spare(z.string()),
-  access_token: spare(z.string().min(1)),
+  name: lenient(z.string(), ""),
+  username: lenient(z.string()),
+  access_token: lenient(z.string().min(1)),
   /** Some lists don't say. */
-  tasks: spare(z.array(z.string())),
-  picture: spare(z.object({ data: z.object({ url: z.url() }) })),
+  tasks: lenient(z.array(z.string())),
+  picture: lenient(z.object({ data: z.object({ url: z.url() }) })),
 }));
 export type FacebookPage = ShapeOf<typeof pageShape>;
 
@@ -134,10 +134,10 @@ async function pagesOfPerson(access: GraphAccess): Promise<ListedPages> {
 
 const granularScope = objectShape(() => ({
   scope: z.string(),
-  target_ids: spare(entries(idShape()), []),
+  target_ids: lenient(lenientList(idShape()), []),
 }));
 const scopesShape = () =>
-  z.object({ data: z.object({ granular_scopes: entries(granularScope()) }) });
+  z.object({ data: z.object({ granular_scopes: lenientList(granularScope()) }) });
 
 /** Returns the pages that the token itself names: those that were selected in the dialog. */
 async function pagesOfToken(

@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
@@ -59,10 +59,10 @@ function visibleCall(leg: Leg): HttpRequest {
 const acceptedShape = shape(() =>
   z
     .object({
-      id: spare(idShape()),
-      post_id: spare(idShape()),
-      success: spare(z.literal(true)),
-      permalink_url: spare(z.string()),
+      id: lenient(idShape()),
+      post_id: lenient(idShape()),
+      success: lenient(z.literal(true)),
+      permalink_url: lenient(z.string()),
     })
     .refine(({ id, success }) => id !== undefined || success === true),
 );

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { idShape, readMade } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/visible-call.ts";
 import type { Outcome, Rejection, TryLater } from "../contract/outcome.ts";
@@ -79,7 +79,7 @@ async function take(call: Call, id: string): Promise<RemovalFailure | undefined>
 }
 
 const goneShape = objectShape(() => ({ success: z.literal(true) }));
-const nodeShape = objectShape(() => ({ id: idShape(), post_id: spare(idShape()) }));
+const nodeShape = objectShape(() => ({ id: idShape(), post_id: lenient(idShape()) }));
 
 /** Reads what is asked for by its id, if it is there. */
 async function look(call: Call, id: string, fields = "id") {

@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
@@ -21,7 +21,7 @@ const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
 const startShape = objectShape(() => ({
   video_id: idShape(),
-  upload_url: spare(z.string()),
+  upload_url: lenient(z.string()),
 }));
 
 type Video = NonNullable<Remote["video"]>;

@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type ClassifiedAnswer, idShape, numberShape } from "../contract/answers.ts";
@@ -21,25 +21,25 @@ type VideoState =
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejection };
 
 const problemShape = objectShape(() => ({
-  code: spare(idShape()),
-  message: spare(z.string(), ""),
+  code: lenient(idShape()),
+  message: lenient(z.string(), ""),
 }));
 const phaseShape = objectShape(() => ({
-  status: spare(z.string(), ""),
-  error: spare(problemShape()),
-  errors: spare(entries(problemShape()), []),
-  publish_status: spare(z.string()),
+  status: lenient(z.string(), ""),
+  error: lenient(problemShape()),
+  errors: lenient(lenientList(problemShape()), []),
+  publish_status: lenient(z.string()),
   // The documentation and some answers spell it so (https://github.com/fbsamples/reels_publishing_apis/issues/47).
-  bytes_transfered: spare(numberShape()),
-  bytes_transferred: spare(numberShape()),
+  bytes_transfered: lenient(numberShape()),
+  bytes_transferred: lenient(numberShape()),
 }));
 type Phase = ShapeOf<typeof phaseShape> | undefined;
-const phase = shape(() => spare(phaseShape()));
+const phase = shape(() => lenient(phaseShape()));
 
 const videoShape = objectShape(() => ({
-  permalink_url: spare(z.string()),
+  permalink_url: lenient(z.string()),
   status: z.object({
-    video_status: spare(z.string(), ""),
+    video_status: lenient(z.string(), ""),
     uploading_phase: phase(),
     processing_phase: phase(),
     publishing_phase: phase(),

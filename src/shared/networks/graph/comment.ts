@@ -4,23 +4,23 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { comment, hasWords } from "../contract/comment.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import type { OwnFollowUp } from "../contract/state.ts";
 import { isMissing } from "./errors.ts";
 import { type GraphAccess, graphRead, pageUrl, timeOf } from "./request.ts";
 
-const commentShape = objectShape(() => ({ id: idShape(), permalink_url: spare(z.string()) }));
+const commentShape = objectShape(() => ({ id: idShape(), permalink_url: lenient(z.string()) }));
 /** The first names are Facebook's, the others Instagram's. */
 const listedShape = shape(() =>
   commentShape().extend({
-    message: spare(z.string()),
-    created_time: spare(z.string()),
-    from: spare(z.object({ id: idShape() })),
-    text: spare(z.string()),
-    timestamp: spare(z.string()),
-    username: spare(z.string()),
+    message: lenient(z.string()),
+    created_time: lenient(z.string()),
+    from: lenient(z.object({ id: idShape() })),
+    text: lenient(z.string()),
+    timestamp: lenient(z.string()),
+    username: lenient(z.string()),
     /** Only present when the comment is the requesting account's. */
-    user: spare(z.object({ id: idShape() })),
+    user: lenient(z.object({ id: idShape() })),
   }),
 );
 

@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { ClassifiedAnswer, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
@@ -129,13 +129,13 @@ export function graphTable(
 
 const errorBody = objectShape(() => ({
   error: z.object({
-    message: spare(z.string(), ""),
-    type: spare(z.string()),
-    code: spare(numberShape()),
-    error_subcode: spare(numberShape()),
-    is_transient: spare(z.boolean()),
-    error_user_title: spare(z.string()),
-    error_user_msg: spare(z.string()),
+    message: lenient(z.string(), ""),
+    type: lenient(z.string()),
+    code: lenient(numberShape()),
+    error_subcode: lenient(numberShape()),
+    is_transient: lenient(z.boolean()),
+    error_user_title: lenient(z.string()),
+    error_user_msg: lenient(z.string()),
   }),
 }));
 type GraphError = ShapeOf<typeof errorBody>["error"];
@@ -176,10 +176,10 @@ function numbersOf(code: number | undefined, ...more: readonly (number | undefin
 const usageShape = shape(() =>
   z.record(
     z.string(),
-    entries(
+    lenientList(
       z.object({
-        type: spare(z.string(), ""),
-        estimated_time_to_regain_access: spare(z.number(), 0),
+        type: lenient(z.string(), ""),
+        estimated_time_to_regain_access: lenient(z.number(), 0),
       }),
     ),
   ),

@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { createHmac } from "node:crypto";
 import { multipartWithFile } from "../contract/multipart.ts";
 import type { FetchedMedia } from "../contract/media.ts";
@@ -115,10 +115,10 @@ function graphUrl({ origin, version }: GraphAccess, path: string, query: Query):
 
 const pageShape = objectShape(() => ({
   data: z.array(z.unknown()),
-  paging: spare(
+  paging: lenient(
     z.object({
-      next: spare(z.string()),
-      cursors: spare(z.object({ after: z.string() })),
+      next: lenient(z.string()),
+      cursors: lenient(z.object({ after: z.string() })),
     }),
   ),
 }));

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { type ClassifiedAnswer, readMade } from "../contract/answers.ts";
 import { ask, inForm, withFile, withPicture } from "../contract/ask.ts";
 import { isVerdict } from "../contract/blame.ts";
@@ -31,8 +31,8 @@ const STATES: Readonly<Record<string, "finished" | "published">> = {
 };
 
 const statusShape = objectShape(() => ({
-  status_code: spare(z.string()),
-  status: spare(z.string(), ""),
+  status_code: lenient(z.string()),
+  status: lenient(z.string(), ""),
 }));
 
 /** The sentence begins with the same word, and sometimes comes alone: https://github.com/trypostit/trypost/pull/351. */

@@ -2,7 +2,7 @@ import { notYetAfter, notYet, type Finding, type Done } from "../contract/outcom
 import { lookAtContainer } from "./container.ts";
 import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { comparable } from "../contract/text.ts";
@@ -46,10 +46,10 @@ const NEAR_MS = 5_000;
 
 const mediaShape = objectShape(() => ({
   id: idShape(),
-  caption: spare(z.string(), ""),
-  timestamp: spare(z.string(), ""),
-  permalink: spare(z.url()),
-  media_type: spare(z.string(), ""),
+  caption: lenient(z.string(), ""),
+  timestamp: lenient(z.string(), ""),
+  permalink: lenient(z.url()),
+  media_type: lenient(z.string(), ""),
 }));
 type Media = ShapeOf<typeof mediaShape>;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { objectShape, scopesShape, spare } from "../contract/fields.ts";
+import { objectShape, scopesShape, lenient } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
@@ -140,9 +140,9 @@ async function readAccount(accessToken: string, tools: NetworkTools) {
         id: scopedIdShape(),
         user_id: idShape().pipe(z.string().regex(/^\d+$/)),
         username: z.string().min(1),
-        name: spare(z.string()),
-        profile_picture_url: spare(z.url()),
-        account_type: spare(z.string()),
+        name: lenient(z.string()),
+        profile_picture_url: lenient(z.url()),
+        account_type: lenient(z.string()),
       }),
     ),
   );

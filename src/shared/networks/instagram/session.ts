@@ -9,7 +9,7 @@ import {
   scopesLacked,
   scopesShape,
   secondsShape,
-  spare,
+  lenient,
 } from "../contract/fields.ts";
 import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
@@ -31,7 +31,7 @@ export const SCOPES = ["instagram_business_basic", "instagram_business_content_p
 
 const tokenShape = objectShape(() => ({
   access_token: z.string().min(1),
-  expires_in: spare(secondsShape(), SIXTY_DAYS),
+  expires_in: lenient(secondsShape(), SIXTY_DAYS),
   /** Listed when a token is renewed. */
   permissions: scopesShape(),
 }));
@@ -89,7 +89,7 @@ const answerShape = objectShape(() => ({
   data: z.tuple(
     [
       z.object({
-        quota_usage: spare(z.number().int().nonnegative()),
+        quota_usage: lenient(z.number().int().nonnegative()),
         config: z.object({ quota_total: z.number().int().positive() }),
       }),
     ],
@@ -123,7 +123,7 @@ export function postsPerDayMax(limits: NetworkData): number | undefined {
 }
 
 /** The id that only this app has for an account. */
-export const scopedIdShape = shape(() => spare(idShape().pipe(z.string().regex(/^\d{1,40}$/))));
+export const scopedIdShape = shape(() => lenient(idShape().pipe(z.string().regex(/^\d{1,40}$/))));
 
 /** A token is renewed halfway through its life, so a daily check leaves a month for many tries. */
 export const instagramAccountCheck: AccountCheck = {

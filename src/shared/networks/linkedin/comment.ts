@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { comment as written, hasWords } from "../contract/comment.ts";
-import { objectShape, scopesLacked, spare } from "../contract/fields.ts";
+import { objectShape, scopesLacked, lenient } from "../contract/fields.ts";
 import type { FollowUpCall } from "../contract/visible-call.ts";
 import { restPost, restRequest, SITE } from "./request.ts";
 import { classifyFor, kindOfScopes } from "./session.ts";
@@ -13,8 +13,8 @@ const NOT_FOUND = 404;
 const THROTTLED = 429;
 
 const commentShape = objectShape(() => ({
-  id: spare(idShape()),
-  commentUrn: spare(z.string().startsWith("urn:li:comment:")),
+  id: lenient(idShape()),
+  commentUrn: lenient(z.string().startsWith("urn:li:comment:")),
 }));
 const listedShape = shape(() =>
   commentShape().extend({

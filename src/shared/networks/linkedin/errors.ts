@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ClassifiedAnswer, ErrorRow, Signal, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds } from "../contract/answers.ts";
@@ -106,14 +106,14 @@ export const ERRORS = errorTable([
 ]);
 
 const inputError = objectShape(() => ({
-  code: spare(z.string()),
-  input: spare(z.object({ inputPath: z.object({ fieldPath: z.string() }) })),
+  code: lenient(z.string()),
+  input: lenient(z.object({ inputPath: z.object({ fieldPath: z.string() }) })),
 }));
 const errorBody = objectShape(() => ({
-  code: spare(z.string()),
-  serviceErrorCode: spare(z.number()),
-  message: spare(z.string(), ""),
-  errorDetails: spare(z.object({ inputErrors: spare(entries(inputError()), []) })),
+  code: lenient(z.string()),
+  serviceErrorCode: lenient(z.number()),
+  message: lenient(z.string(), ""),
+  errorDetails: lenient(z.object({ inputErrors: lenient(lenientList(inputError()), []) })),
 }));
 
 interface Complaint {

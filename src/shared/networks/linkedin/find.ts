@@ -3,7 +3,7 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import { findBySearch } from "../contract/post-search.ts";
 import { notYet, unavailable, unknowable } from "../contract/outcome.ts";
 import type { PostSearch, Finding } from "../contract/outcome.ts";
@@ -67,18 +67,18 @@ const OLDER_MS = 1000;
 const mediaShape = objectShape(() => ({ id: z.string() }));
 const postShape = objectShape(() => ({
   id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
-  commentary: spare(z.string(), ""),
+  commentary: lenient(z.string(), ""),
   createdAt: z.number(),
-  lastModifiedAt: spare(z.number()),
-  lifecycleState: spare(z.string(), "PUBLISHED"),
-  content: spare(
+  lastModifiedAt: lenient(z.number()),
+  lifecycleState: lenient(z.string(), "PUBLISHED"),
+  content: lenient(
     z.object({
-      media: spare(mediaShape()),
-      multiImage: spare(z.object({ images: entries(mediaShape()) })),
-      article: spare(
+      media: lenient(mediaShape()),
+      multiImage: lenient(z.object({ images: lenientList(mediaShape()) })),
+      article: lenient(
         z.object({
-          source: spare(z.string()),
-          thumbnail: spare(z.string()),
+          source: lenient(z.string()),
+          thumbnail: lenient(z.string()),
         }),
       ),
     }),

@@ -4,7 +4,7 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import { type ClassifiedAnswer, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthFlow } from "../contract/link.ts";
@@ -114,9 +114,9 @@ function refusedNew(classified: ClassifiedAnswer): LinkFailure {
 
 const memberShape = objectShape(() => ({
   sub: z.string().regex(/^[\w-]+$/),
-  name: spare(z.string().trim()),
-  given_name: spare(z.string().trim()),
-  picture: spare(z.url()),
+  name: lenient(z.string().trim()),
+  given_name: lenient(z.string().trim()),
+  picture: lenient(z.url()),
 }));
 
 /**

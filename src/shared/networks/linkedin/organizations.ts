@@ -1,4 +1,4 @@
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -36,24 +36,24 @@ export type Organization = ShapeOf<typeof organizationShape>;
 
 const organizationUrn = shape(() => z.string().regex(/^urn:li:organization(?:Brand)?:\d+$/));
 const roleShape = objectShape(() => ({
-  organization: spare(organizationUrn()),
-  organizationTarget: spare(organizationUrn()),
+  organization: lenient(organizationUrn()),
+  organizationTarget: lenient(organizationUrn()),
   role: z.string(),
-  roleAssignee: spare(z.string(), ""),
-  state: spare(z.string(), "APPROVED"),
+  roleAssignee: lenient(z.string(), ""),
+  state: lenient(z.string(), "APPROVED"),
 }));
 const pageShape = objectShape(() => ({
   elements: z.array(z.unknown()),
-  paging: spare(
+  paging: lenient(
     z.object({
-      links: spare(entries(z.object({ rel: spare(z.string()) }))),
-      total: spare(z.number()),
+      links: lenient(lenientList(z.object({ rel: lenient(z.string()) }))),
+      total: lenient(z.number()),
     }),
   ),
 }));
 const nameShape = objectShape(() => ({
   localizedName: z.string().trim().min(1),
-  vanityName: spare(z.string(), ""),
+  vanityName: lenient(z.string(), ""),
 }));
 
 interface FoundOrganizations {

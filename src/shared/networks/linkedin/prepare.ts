@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { inForm } from "../contract/ask.ts";
 import { ofRead } from "../contract/blame.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
@@ -64,7 +64,7 @@ export async function prepare(stored: Leg): Promise<PrepareOutcome> {
 
 const stateShape = objectShape(() => ({
   status: z.string(),
-  processingFailureReason: spare(z.string()),
+  processingFailureReason: lenient(z.string()),
 }));
 
 async function askForAsset(

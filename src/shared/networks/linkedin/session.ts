@@ -11,7 +11,7 @@ import {
   scopesLacked,
   scopesShape,
   secondsShape,
-  spare,
+  lenient,
 } from "../contract/fields.ts";
 import type { CredentialsOutcome } from "../contract/outcome.ts";
 import type { Texts } from "../contract/draft.ts";
@@ -56,10 +56,10 @@ export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
 
 const tokenShape = objectShape(() => ({
   access_token: z.string().min(1),
-  expires_in: spare(secondsShape(), SIXTY_DAYS),
+  expires_in: lenient(secondsShape(), SIXTY_DAYS),
   scope: scopesShape(),
-  refresh_token: spare(z.string().min(1)),
-  refresh_token_expires_in: spare(secondsShape()),
+  refresh_token: lenient(z.string().min(1)),
+  refresh_token_expires_in: lenient(secondsShape()),
 }));
 
 export interface Grant {

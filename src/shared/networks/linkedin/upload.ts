@@ -3,7 +3,7 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import { exchange } from "../contract/answers.ts";
 import { inForm, withFile, withPicture } from "../contract/ask.ts";
 import type { LegDraft } from "../contract/draft.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { bytesMaxOf, mediaFailed, refusedFile, rejectedBy } from "../contract/media-check.ts";
 import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
 import { legFailure, outage, unanswered, unpublished } from "../contract/outcome.ts";
@@ -88,14 +88,14 @@ interface Uploading extends AsAccount {
 const fileShape = objectShape(() => ({
   value: z.object({
     uploadUrl: z.string(),
-    image: spare(z.string()),
-    document: spare(z.string()),
+    image: lenient(z.string()),
+    document: lenient(z.string()),
   }),
 }));
 const videoShape = objectShape(() => ({
   value: z.object({
     video: z.string(),
-    uploadToken: spare(z.string(), ""),
+    uploadToken: lenient(z.string(), ""),
     uploadInstructions: z
       .array(
         z.object({

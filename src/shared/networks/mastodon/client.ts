@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { tryRead } from "../contract/ask.ts";
 import { exchange, idShape, isHtml, oauthError } from "../contract/answers.ts";
@@ -35,8 +35,8 @@ export interface OAuthServer {
 }
 
 const metadataShape = objectShape(() => ({
-  scopes_supported: spare(entries(z.string()), []),
-  code_challenge_methods_supported: spare(entries(z.string()), []),
+  scopes_supported: lenient(lenientList(z.string()), []),
+  code_challenge_methods_supported: lenient(lenientList(z.string()), []),
 }));
 
 export function missingScopes(scopes: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ClassifiedAnswer, ErrorRow, TableRow } from "../contract/answers.ts";
 import {
@@ -206,9 +206,9 @@ export const ERRORS = errorTable([
  * in `error` and the sentence next to it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
  */
 const errorBody = objectShape(() => ({
-  error: spare(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
-  error_description: spare(z.string()),
-  message: spare(z.string()),
+  error: lenient(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
+  error_description: lenient(z.string()),
+  message: lenient(z.string()),
 }));
 const messageOf = ({ message }: { message: string }) => message;
 
@@ -216,9 +216,9 @@ const codedBody = objectShape(() => ({ error: z.object({ code: z.string() }) }))
 
 const checkedBody = objectShape(() => ({
   // Laravel's, in Pixelfed.
-  errors: spare(z.record(z.string(), z.tuple([z.string()], z.unknown()))),
+  errors: lenient(z.record(z.string(), z.tuple([z.string()], z.unknown()))),
   // Django's with Pydantic, in Takahē: the field is the last part of its place.
-  error_details: spare(
+  error_details: lenient(
     z.tuple([z.object({ loc: z.array(z.string()), msg: z.string() })], z.unknown()),
   ),
 }));

@@ -1,12 +1,14 @@
 import * as z from "zod";
-import { entries, objectShape } from "../contract/fields.ts";
+import { lenientList, objectShape } from "../contract/fields.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import { followRedirects } from "../contract/redirects.ts";
 import { originOf, serverOrigin } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 
-const documentShape = objectShape(() => ({ links: entries(z.record(z.string(), z.unknown())) }));
+const documentShape = objectShape(() => ({
+  links: lenientList(z.record(z.string(), z.unknown())),
+}));
 
 /**
  * Returns `name` of the links with one relation, from a WebFinger or host-meta document as JSON (RFC 7033, 4.4; RFC

@@ -1,5 +1,5 @@
 import { numberShape } from "../contract/answers.ts";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, isBlocked, oauthError } from "../contract/answers.ts";
@@ -21,17 +21,17 @@ const MEDIA_TYPES_MAX = 100;
 /** More than the text and the content warning of a post can have. */
 const UNLIMITED_CHARACTERS = 100_000;
 
-const group = shape(() => spare(z.record(z.string(), z.unknown()), {}));
+const group = shape(() => lenient(z.record(z.string(), z.unknown()), {}));
 const instanceShape = objectShape(() => ({
   version: z.string(),
-  domain: spare(z.string()),
-  uri: spare(z.string()),
+  domain: lenient(z.string()),
+  uri: lenient(z.string()),
   max_toot_chars: z.unknown().optional(),
   max_media_attachments: z.unknown().optional(),
   description_limit: z.unknown().optional(),
   upload_limit: z.unknown().optional(),
-  configuration: spare(z.object({ statuses: group(), media_attachments: group() })),
-  pleroma: spare(z.object({ metadata: group() }), { metadata: {} }),
+  configuration: lenient(z.object({ statuses: group(), media_attachments: group() })),
+  pleroma: lenient(z.object({ metadata: group() }), { metadata: {} }),
 }));
 
 export interface Instance {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import type { NetworkData } from "../contract/draft.ts";
 
 const NO_TYPES: readonly string[] = [];
@@ -42,10 +42,10 @@ export type InstanceLimits = Readonly<typeof LIMITS>;
 /** No server counts a link as longer than the longest address. */
 const CHARACTERS_PER_URL_MAX = 2_048;
 
-const count = (usual: number) => spare(z.number().int().positive(), usual);
+const count = (usual: number) => lenient(z.number().int().positive(), usual);
 const limitsShape = objectShape(() => ({
   charactersMax: count(LIMITS.charactersMax),
-  charactersPerUrl: spare(
+  charactersPerUrl: lenient(
     z.number().int().positive().max(CHARACTERS_PER_URL_MAX),
     LIMITS.charactersPerUrl,
   ),
@@ -56,12 +56,12 @@ const limitsShape = objectShape(() => ({
   videoBytesMax: count(LIMITS.videoBytesMax),
   videoFrameRateMax: count(LIMITS.videoFrameRateMax),
   gifPixelsMax: count(LIMITS.gifPixelsMax),
-  mediaTypes: spare(entries(z.string()), []),
-  mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
-  needsMedia: spare(z.boolean(), LIMITS.needsMedia),
-  needsText: spare(z.boolean(), LIMITS.needsText),
-  hasDirect: spare(z.boolean(), LIMITS.hasDirect),
-  counts: spare(z.enum(COUNTS), LIMITS.counts),
+  mediaTypes: lenient(lenientList(z.string()), []),
+  mixesFiles: lenient(z.boolean(), LIMITS.mixesFiles),
+  needsMedia: lenient(z.boolean(), LIMITS.needsMedia),
+  needsText: lenient(z.boolean(), LIMITS.needsText),
+  hasDirect: lenient(z.boolean(), LIMITS.hasDirect),
+  counts: lenient(z.enum(COUNTS), LIMITS.counts),
 }));
 
 /** Returns the limits stored with a connection, with Mastodon's own for those that are missing. */

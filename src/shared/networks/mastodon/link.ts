@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { idShape, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { spare } from "../contract/fields.ts";
+import { lenient } from "../contract/fields.ts";
 import { linkFailed, serverCallback } from "../contract/link.ts";
 import type { Account, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
@@ -186,10 +186,10 @@ const accountShape = () =>
   z.object({
     id: idShape(),
     username: z.string(),
-    display_name: spare(z.string()),
-    avatar: spare(z.url()),
-    url: spare(z.url()),
-    bot: spare(z.boolean()),
+    display_name: lenient(z.string()),
+    avatar: lenient(z.url()),
+    url: lenient(z.url()),
+    bot: lenient(z.boolean()),
   });
 
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { entries, objectShape, spare } from "../contract/fields.ts";
+import { lenientList, objectShape, lenient } from "../contract/fields.ts";
 import { outageOf, type Done, type TryLater } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
@@ -21,18 +21,21 @@ const STEP_MS = 60_000;
 
 const statusShape = objectShape(() => ({
   id: idShape(),
-  url: spare(z.string()),
-  uri: spare(z.string()),
+  url: lenient(z.string()),
+  uri: lenient(z.string()),
 }));
 const listShape = shape(() =>
   z.array(
     statusShape().extend({
       created_at: z.string(),
-      content: spare(z.string()),
-      spoiler_text: spare(z.string()),
-      visibility: spare(z.string()),
+      content: lenient(z.string()),
+      spoiler_text: lenient(z.string()),
+      visibility: lenient(z.string()),
       reblog: z.unknown().optional(),
-      media_attachments: spare(entries(z.object({ id: idShape(), url: spare(z.string()) })), []),
+      media_attachments: lenient(
+        lenientList(z.object({ id: idShape(), url: lenient(z.string()) })),
+        [],
+      ),
     }),
   ),
 );
@@ -40,8 +43,8 @@ type Status = ShapeOf<typeof listShape>[number];
 
 const madeShape = shape(() =>
   statusShape().extend({
-    visibility: spare(z.string()),
-    media_attachments: spare(z.array(z.unknown())),
+    visibility: lenient(z.string()),
+    media_attachments: lenient(z.array(z.unknown())),
   }),
 );
 

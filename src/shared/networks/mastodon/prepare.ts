@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { objectShape, spare } from "../contract/fields.ts";
+import { objectShape, lenient } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
@@ -123,7 +123,7 @@ const ABSENT: readonly string[] = ["HTTP 404", "HTTP 501"];
 const uploadShape = objectShape(() => ({
   id: idShape(),
   type: z.unknown().optional(),
-  url: spare(z.string().max(2_000)),
+  url: lenient(z.string().max(2_000)),
 }));
 
 function readUpload(answer: HttpResponse, kind: RemoteMedia["kind"]) {

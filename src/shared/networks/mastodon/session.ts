@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { objectShape, scopesShape, secondsShape, spare } from "../contract/fields.ts";
+import { objectShape, scopesShape, secondsShape, lenient } from "../contract/fields.ts";
 import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contract/oauth.ts";
 import type { CredentialsOutcome } from "../contract/outcome.ts";
 import { classify } from "./errors.ts";
@@ -15,8 +15,8 @@ const USABLE_MS = 10 * 60_000;
 const tokenShape = objectShape(() => ({
   access_token: z.string().min(1),
   scope: scopesShape(),
-  expires_in: spare(secondsShape()),
-  refresh_token: spare(z.string().min(1).max(10_000)),
+  expires_in: lenient(secondsShape()),
+  refresh_token: lenient(z.string().min(1).max(10_000)),
 }));
 
 export type IssuedToken = Pick<

@@ -1,4 +1,4 @@
-import { entries, objectShape } from "../contract/fields.ts";
+import { lenientList, objectShape } from "../contract/fields.ts";
 import * as z from "zod";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
@@ -11,7 +11,7 @@ import { apiGet, type Leg } from "./state.ts";
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = objectShape(() => ({
-  links: entries(z.object({ rel: z.string(), href: z.string() })),
+  links: lenientList(z.object({ rel: z.string(), href: z.string() })),
 }));
 const SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/";
 const nodeinfoShape = objectShape(() => ({ software: z.object({ name: z.string().max(100) }) }));

@@ -5,7 +5,7 @@ import { AppError, notFound } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import { randomToken } from "../../runtime/secrets.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../../runtime/retry-lost-races.ts";
 import type { PeopleStores } from "../stores.ts";
 import type { PeopleDeps } from "../deps.ts";
 import { addLink } from "../links/links.ts";
@@ -138,7 +138,7 @@ export async function invite(
   await admitInvitationMail(services, scope, email);
   const platformName = platform?.name ?? "";
   const asked = { email, role, locale, inviter, platformName };
-  const invited = await untilWon(() => issue(services, asked));
+  const invited = await retryLostRaces(() => issue(services, asked));
   const target = { type: "invitation", id: invited.invitation.id };
   services.audit.record(scope, {
     action: invited.isNew ? "invitation.created" : "invitation.renewed",

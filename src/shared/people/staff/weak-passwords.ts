@@ -1,7 +1,7 @@
 import type { Asker } from "../../limits/limits.ts";
 import { validationFailed } from "../../runtime/errors.ts";
 import type { PeopleDeps } from "../deps.ts";
-import { isMadeOfWords, wordsOf } from "./own-words.ts";
+import { isMadeOfWords, wordsOf } from "./personal-words.ts";
 import type { Weakness } from "./password-strength.ts";
 
 /** A new password, and what its words may not be. */

@@ -1,6 +1,6 @@
 import { OutdatedAccess } from "../../partition/partition.ts";
 import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { newDueTime, NO_HINTS } from "../hints.ts";
 import {
   idempotencyRowKey,

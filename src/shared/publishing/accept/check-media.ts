@@ -1,6 +1,6 @@
 import { type MediaProbe, checkMediaFile, checkPicture } from "../../media/probe-media.ts";
 import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contract/draft.ts";
-import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../networks/networks.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import {
   isTypeGuess,

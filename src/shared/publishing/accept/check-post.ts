@@ -2,8 +2,8 @@ import { type Connection, type QuotaView, readQuota } from "../../connections/co
 import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
-import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
-import { unavailableFeatures } from "../../networks/lookup.ts";
+import { findAvailable, networkOf, type NetworkName } from "../../networks/networks.ts";
+import { unavailableFeatures } from "../../networks/networks.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";

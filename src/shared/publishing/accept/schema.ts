@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { clearable, externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
+import { platformOptionsSchema, type NetworkName } from "../../networks/networks.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { ALT_TEXT_CHARACTERS_MAX, ALT_TEXTS_FIT, fileUrl } from "../../networks/options.ts";
 import type { Issue } from "../../runtime/errors.ts";

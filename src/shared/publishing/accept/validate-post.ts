@@ -4,7 +4,7 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";
 import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { errorsOf } from "../problems.ts";
 import type { Draft } from "../post.ts";

@@ -1,5 +1,5 @@
 import { heldBy, isHeld, LEASE_COLUMNS } from "../../runtime/lease.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../../runtime/retry-lost-races.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { rowCodec, text, truth } from "../../runtime/storage/codec.ts";
@@ -119,7 +119,7 @@ export class AccountQueueStore {
       kind: "taken",
       lease: { ...leaseUntil(account, legKey, until), etag, isAwaited },
     });
-    return untilWon(async () => {
+    return retryLostRaces(async () => {
       const own = { leaseId: legKey, leaseUntil: until, isAwaited: false };
       const inserted = await this.#table.insertIfAbsent(partition, leaseToRow(own));
       if (inserted !== undefined) return takenBy(inserted, false);
@@ -202,7 +202,7 @@ export class AccountQueueStore {
       readonly isOurs: (stored: StoredLease) => boolean;
     },
   ): Promise<QueuedLeg | undefined> {
-    return untilWon(async () => {
+    return retryLostRaces(async () => {
       const queue = await this.#readQueue(partition, legKey);
       if (queue === LOST || queue === undefined) return queue;
       const { lease, etag, next } = queue;

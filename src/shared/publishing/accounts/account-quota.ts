@@ -1,6 +1,6 @@
 import { type Connection, quotaOfKind, type Quota } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../networks/networks.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { legDraft, type Draft } from "../post.ts";
 import type { NetworkAccount } from "./account-store.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { shape } from "../../runtime/shape.ts";
 import { longJson, rowCodec, text } from "../../runtime/storage/codec.ts";

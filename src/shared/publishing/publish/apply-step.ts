@@ -1,7 +1,7 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
 import { ruleWords } from "../../networks/contract/media-check.ts";
-import { networkOf } from "../../networks/lookup.ts";
+import { networkOf } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
 import { callAfter, type CallEnd, type Wait } from "../call.ts";

@@ -7,7 +7,7 @@ import type { CallName } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { callOf, type Leg, publishingCall } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
-import { followAccount } from "./attach-account.ts";
+import { followAccount } from "./account-lease.ts";
 import {
   type BoundCall,
   type CallKind,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { giveBack } from "../../runtime/give-back.ts";
+import { releaseOrRetry } from "../../runtime/release.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
@@ -133,17 +133,20 @@ export class ClaimedLeg {
     const { network } = this.leg;
     const ref = this.#ref;
     await this.written();
-    await giveBack({ log, what: "a leg", fields: { postId: ref.postId, network } }, async () => {
-      const found = await stores.posts.findLeg(ref, network);
-      if (found?.leg.claimId !== this.claimId) return;
-      const { networkTimeoutMs } = config.publishing;
-      const back = givenBack(found.leg, clock.now(), GIVEN_BACK_SECONDS, networkTimeoutMs);
-      const isFirst = this.before.notBefore === null;
-      const written = isFirst
-        ? await stores.posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore)
-        : await stores.posts.replaceLegIfUnchanged(ref, back, found.etag);
-      if (written === undefined) throw new Error("the leg was changed meanwhile");
-      if (isFirst) await hint(services, ref, { networks: [network], startAt: back.notBefore });
-    });
+    await releaseOrRetry(
+      { log, what: "a leg", fields: { postId: ref.postId, network } },
+      async () => {
+        const found = await stores.posts.findLeg(ref, network);
+        if (found?.leg.claimId !== this.claimId) return;
+        const { networkTimeoutMs } = config.publishing;
+        const back = givenBack(found.leg, clock.now(), GIVEN_BACK_SECONDS, networkTimeoutMs);
+        const isFirst = this.before.notBefore === null;
+        const written = isFirst
+          ? await stores.posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore)
+          : await stores.posts.replaceLegIfUnchanged(ref, back, found.etag);
+        if (written === undefined) throw new Error("the leg was changed meanwhile");
+        if (isFirst) await hint(services, ref, { networks: [network], startAt: back.notBefore });
+      },
+    );
   }
 }

@@ -2,7 +2,7 @@ import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/connect
 import { isStorable } from "../../networks/contract/bounded.ts";
 import type { MediaFile } from "../../networks/contract/media.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
-import { findAvailable } from "../../networks/lookup.ts";
+import { findAvailable } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentCall, publishingCall } from "../leg.ts";

@@ -2,7 +2,7 @@ import { blamed, freshCredentials, openConnection } from "../../connections/conn
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { LegFailure, Outcome } from "../../networks/contract/outcome.ts";
 import { isStorable, TOO_LARGE } from "../../networks/contract/bounded.ts";
-import { findAvailable } from "../../networks/lookup.ts";
+import { findAvailable } from "../../networks/networks.ts";
 import {
   absentCall,
   type CallRefusal,

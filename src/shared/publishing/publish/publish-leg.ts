@@ -6,7 +6,7 @@ import { callOf, nextLegStep, withCall } from "../leg.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { PostRef } from "../post.ts";
 import { applyStep } from "./apply-step.ts";
-import { passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
+import { passOnAccount, releaseAccount, acquireAccount } from "./account-lease.ts";
 import { claimed } from "./leg-attempt.ts";
 import { beginRun, firstRemote, type LegRun } from "./leg-run.ts";
 import { makeCall } from "./make-call.ts";
@@ -44,7 +44,8 @@ export async function publishLeg(
   const { stop } = services.work;
   try {
     // Before the claim, so that waiting for the account costs no write of the leg.
-    if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
+    if (account !== null && !(await acquireAccount(run, { network, accountId: account.id })))
+      return;
     if (stop.endsAt !== undefined)
       return await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
     if (!(await claimLeg(run))) return;

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
 import { NewerRow } from "../../runtime/storage/damaged-row.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connectionsOf, type Connection } from "../../connections/connections.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../networks/networks.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { callAfter, endedCall, isFinal, mayShow, withdrawn } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import type { PublishingDeps } from "../deps.ts";

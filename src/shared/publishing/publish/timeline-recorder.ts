@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import type { Clock } from "../../runtime/process.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";

@@ -2,7 +2,7 @@ import { connectionsOf } from "../../connections/connections.ts";
 import type { PartitionView } from "../../partition/partition.ts";
 import { refusal, walletOf } from "../../ledger/ledger.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import type { NetworkName } from "../../networks/networks.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";

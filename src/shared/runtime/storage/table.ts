@@ -1,6 +1,6 @@
 import { serviceUnavailable } from "../errors.ts";
 import { failureOf, isDefinite, isOverloaded, retryHarmless } from "./failure.ts";
-import { LOST, untilWon } from "../until-won.ts";
+import { LOST, retryLostRaces } from "../retry-lost-races.ts";
 import { applyChange } from "./apply-change.ts";
 import {
   InvalidTransaction,
@@ -17,7 +17,7 @@ import { filterOf, type RowRange, type SelectedPage, type Selection } from "./se
 import type { PageQuery, SingleWrite, TableWire } from "./table-wire.ts";
 import { RequestGate } from "./request-gate.ts";
 import { SharedReads } from "./shared-reads.ts";
-import { writeTogether } from "./together.ts";
+import { writeInBatches } from "./write-batches.ts";
 import { inBatches } from "../promises.ts";
 
 /** Shorter than the service's own limit of 30 s. The outcome of a call that takes longer is unknown. */
@@ -142,7 +142,7 @@ export class Table {
     rowKey: string,
     decide: (stored: StoredRow | undefined) => RowChange | Promise<RowChange>,
   ): Promise<ChangedRow> {
-    return untilWon(async () => {
+    return retryLostRaces(async () => {
       const stored = await this.find(partitionKey, rowKey);
       const change = await decide(stored);
       return (await applyChange(this, { partitionKey, rowKey }, stored, change)) ?? LOST;
@@ -259,7 +259,7 @@ export class Table {
   }
 
   async putAll(partitionKey: string, rows: readonly Row[]): Promise<void> {
-    await writeTogether(this, partitionKey, rows, {
+    await writeInBatches(this, partitionKey, rows, {
       isHarmless: true,
       write: (row) => ({ kind: "put", row }),
       alone: (row) => this.put(partitionKey, row),
@@ -272,7 +272,7 @@ export class Table {
     rows: readonly Row[],
   ): Promise<ReadonlySet<string>> {
     const inserted = new Set<string>();
-    await writeTogether(this, partitionKey, rows, {
+    await writeInBatches(this, partitionKey, rows, {
       write: (row) => ({ kind: "create", row }),
       alone: async (row) => {
         if ((await this.insertIfAbsent(partitionKey, row)) !== undefined) inserted.add(row.rowKey);
@@ -284,7 +284,7 @@ export class Table {
 
   /** Removes the rows that exist, in any version. */
   async deleteAll(partitionKey: string, rowKeys: readonly string[]): Promise<void> {
-    await writeTogether(this, partitionKey, rowKeys, {
+    await writeInBatches(this, partitionKey, rowKeys, {
       isHarmless: true,
       write: (rowKey) => ({ kind: "delete", rowKey }),
       alone: async (rowKey) => void (await this.delete(partitionKey, rowKey)),

@@ -1,5 +1,5 @@
 import { isHeld, Lease, type LeaseOf } from "../../runtime/lease.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../../runtime/retry-lost-races.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import type { EndpointState } from "../endpoints/endpoint-health-store.ts";
 import { isArmed, type EndpointWork } from "./pending-store.ts";
@@ -47,7 +47,7 @@ export function takeEndpoint(
   const { clock } = services;
   const { pending } = services.stores;
   const of = endpointLease(services, endpointId, () => hintEndpoint(services, endpointId));
-  return untilWon(async () => {
+  return retryLostRaces(async () => {
     const work = await pending.read(endpointId, READ);
     const now = clock.now();
     if (isHeld(work.state, now)) {

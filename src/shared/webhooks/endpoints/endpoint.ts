@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { WaitingRequests } from "../../limits/limits.ts";
-import type { NameResolver } from "../../runtime/names.ts";
+import type { NameResolver } from "../../runtime/resolve-host.ts";
 import {
   allowList,
   isAllowedAddress,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isHeld, Lease, type LeaseColumns, LeaseLost, type LeaseOf } from "../../runtime/lease.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
+import { LOST, retryLostRaces } from "../../runtime/retry-lost-races.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
 import {
@@ -162,7 +162,7 @@ function beginFanOut(fanOut: FanOut): Promise<FanOutWork | undefined> {
   const { clock } = fanOut.services;
   const { events } = fanOut.services.stores;
   const of = fanOutLease(fanOut);
-  return untilWon(async () => {
+  return retryLostRaces(async () => {
     // Without a read, because that process has most likely not finished.
     const isShared = events.isShared(platformId, clock.now());
     if (isShared && (await events.askHolder(platformId))) return undefined;

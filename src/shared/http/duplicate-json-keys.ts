@@ -15,7 +15,7 @@ interface Open {
  * name and other readers the first, so a proxy may have checked another value than the one that counts.
  * @param text valid JSON
  */
-export function repeatedMembers(text: string, max: number): readonly string[] {
+export function duplicateKeys(text: string, max: number): readonly string[] {
   const repeated = new Set<string>();
   const open: Open[] = [];
   for (const [token] of text.matchAll(TOKEN)) {

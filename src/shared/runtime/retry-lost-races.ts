@@ -19,7 +19,7 @@ export function pauseAfter(races: number): Promise<void> {
  * Repeats a read, a decision and a conditional write until no race is lost. Attempts are counted from 1.
  * @throws AppError `service_unavailable` after 20 lost races
  */
-export async function untilWon<T>(
+export async function retryLostRaces<T>(
   attempt: (attempts: number) => Promise<T | typeof LOST>,
 ): Promise<T> {
   for (let attempts = 1; attempts <= RACES_MAX; attempts += 1) {

@@ -5,7 +5,7 @@ const TRIES_MAX = 5;
 const WAIT_MS = 50;
 
 /** Repeats a write while storage doesn't answer. */
-export async function despiteOutages<T>(write: () => Promise<T>): Promise<T> {
+export async function retryOutages<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await write();

@@ -56,7 +56,7 @@ async function writeBatch<Item>(
  * Writes items in transactions of 100. When a transaction is refused, each of its items is written alone.
  * @throws AppError `service_unavailable` when an outcome is unknown; repeating the call is safe
  */
-export async function writeTogether<Item>(
+export async function writeInBatches<Item>(
   table: Transacting,
   partitionKey: string,
   items: readonly Item[],

@@ -88,7 +88,7 @@ export interface NamesConfig {
  * process's thread pool: there, names whose servers don't answer would delay files, password hashes and other look-ups,
  * and they can't be canceled. Names are absolute, and `/etc/hosts` is not read.
  */
-export function createNames({ outbound }: NamesConfig): NameResolver {
+export function createNameResolver({ outbound }: NamesConfig): NameResolver {
   const { nameServers } = outbound;
   const limit = new FairLimit(LIMITS);
   /** Runs a look-up within the time that waiting for a slot has left. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
-import { repeatedMembers } from "../../src/shared/http/json-names.ts";
+import { duplicateKeys } from "../../src/shared/http/duplicate-json-keys.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { aPublisher } from "../setup/publisher.ts";
 import { type Answer, type CallOptions } from "../setup/relay.ts";
@@ -169,5 +169,5 @@ test.each([
   ['{"a":{"a":{"a":[],"a":{}}},"a":"\\\\"}', ["a.a.a", "a"]],
   ['{"__proto__":1,"__proto__":2}', ["__proto__"]],
 ])("the names that %s has twice", (text, paths) => {
-  expect(repeatedMembers(text, 10)).toEqual(paths);
+  expect(duplicateKeys(text, 10)).toEqual(paths);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fileMemory } from "../../src/shared/media/held-memory.ts";
+import { fileMemory } from "../../src/shared/media/file-memory.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";

@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connections.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
-import { giveBack } from "../../runtime/give-back.ts";
+import { releaseOrRetry } from "../../runtime/release.ts";
 import { hint } from "../hints.ts";
 import { callOf, legKeyOf } from "../leg.ts";
 import {
@@ -28,7 +28,7 @@ const STALE_SHARE = 0.6;
  * then waits in the account's queue, without a claim, until it is called. If the other's lease was not prolonged, its
  * worker may be dead and will call no leg, so this leg also gets a hint for the lease's end.
  */
-export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
+export async function acquireAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
   const { services, ref, claim } = run;
   const { network } = claim.leg;
   const legKey = legKeyOf(claim.leg);
@@ -54,7 +54,7 @@ export async function releaseAccount(run: LegRun): Promise<void> {
   if (accountLease === null) return;
   claim.accountLease = null;
   const { accountQueues } = services.stores;
-  await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
+  await wakeNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
 /** Passes on an account that was handed to a leg which has ended. */
@@ -64,23 +64,26 @@ export async function passOnAccount(run: LegRun): Promise<void> {
   if (account === null) return;
   const { accountQueues } = run.services.stores;
   const accountRef = { network, accountId: account.id };
-  await callNext(run, (now, handOver) =>
+  await wakeNext(run, (now, handOver) =>
     accountQueues.releaseOf(accountRef, legKeyOf(leg), now, handOver),
   );
 }
 
 /** Releases an account, repeatedly if needed, and hints the leg that has it next. */
-async function callNext(
+async function wakeNext(
   { services, ref, claim }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
   const { network } = claim.leg;
   const { log, clock } = services;
   const handOver: HandOver = {};
-  await giveBack({ log, what: "an account", fields: { postId: ref.postId, network } }, async () => {
-    const next = await release(clock.now(), handOver);
-    if (next !== undefined) await hint(services, next.ref, { networks: [network] });
-  });
+  await releaseOrRetry(
+    { log, what: "an account", fields: { postId: ref.postId, network } },
+    async () => {
+      const next = await release(clock.now(), handOver);
+      if (next !== undefined) await hint(services, next.ref, { networks: [network] });
+    },
+  );
 }
 
 /**
@@ -98,6 +101,6 @@ export async function followAccount(work: CallWork, linked: Connection): Promise
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
   const moved = { ...work, leg };
   await releaseAccount(run);
-  if (await takeAccount(run, account)) return goOn(moved);
+  if (await acquireAccount(run, account)) return goOn(moved);
   return waitFor(moved, { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS });
 }

@@ -4,13 +4,13 @@ import type { Log, LogFields } from "./log.ts";
 /** Pauses between the tries, short at first since most failures are single. In all they outlast any lease. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, ...Array.from({ length: 24 }, () => 5_000)];
 
-interface GiveBackLog {
+interface ReleaseLog {
   readonly log: Log;
   readonly what: string;
   readonly fields: LogFields;
 }
 
-async function isGivenBack(given: GiveBackLog, attempt: () => Promise<void>): Promise<boolean> {
+async function isReleased(given: ReleaseLog, attempt: () => Promise<void>): Promise<boolean> {
   try {
     await attempt();
     return true;
@@ -21,10 +21,10 @@ async function isGivenBack(given: GiveBackLog, attempt: () => Promise<void>): Pr
   }
 }
 
-async function repeat(given: GiveBackLog, attempt: () => Promise<void>): Promise<void> {
+async function retryRelease(given: ReleaseLog, attempt: () => Promise<void>): Promise<void> {
   for (const pauseMs of PAUSES_MS) {
     await wait(pauseMs, undefined, { ref: false });
-    if (await isGivenBack(given, attempt)) return;
+    if (await isReleased(given, attempt)) return;
   }
   given.log.warn(`${given.what} left to run out`, given.fields);
 }
@@ -38,6 +38,9 @@ async function repeat(given: GiveBackLog, attempt: () => Promise<void>): Promise
  * The number of leases that wait here has no limit, because each of them was taken by a successful write a moment
  * before.
  */
-export async function giveBack(given: GiveBackLog, attempt: () => Promise<void>): Promise<void> {
-  if (!(await isGivenBack(given, attempt))) void repeat(given, attempt);
+export async function releaseOrRetry(
+  given: ReleaseLog,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  if (!(await isReleased(given, attempt))) void retryRelease(given, attempt);
 }

@@ -37,7 +37,7 @@ interface WakePosition {
  * Makes the steps of a walk over one kind of wakes. Every run first visits the rows that are due now. Then it continues
  * with the old rows, from where the last run stopped, so that old rows don't delay new ones.
  */
-export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
+export function walkWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
   const { clock, wakes } = deps;
 
   /** Visits the rows of a page that need it. Returns the position after them, or undefined at the end of the range. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeRepresentable, type RawRequest } from "../../src/shared/http/representable.ts";
+import { makeRepresentable, type RawRequest } from "../../src/shared/http/raw-request.ts";
 
 /** What the functions library does with a request first of all. */
 function represented({ url, headers, nullableHeaders }: RawRequest): Request {
