@@ -1,14 +1,13 @@
-import { actorOf, type Caller } from "../callers/caller.ts";
+import { actorOf } from "../callers/caller.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
-import type { Log, LogFields } from "../runtime/log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
-import { newWork, type WorkFields, works } from "../runtime/telemetry/work-context.ts";
+import { newWork, works } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../people/people.ts";
-import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "../callers/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_CATALOG } from "../runtime/error-catalog.ts";
@@ -20,21 +19,12 @@ import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 import { runRoute } from "./run-route.ts";
 import { refuseRepeats } from "./repeated-parameters.ts";
 
-/** Returns the post id in a path. Text without the form of an id is left out, because it may be a misplaced secret. */
-function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {
-  return postId !== undefined && isId("post", postId) ? { postId } : {};
-}
-
-function callerFields(caller: Caller | undefined): WorkFields {
-  if (caller === undefined) return {};
-  const { kind, id } = actorOf(caller);
-  const platformId = "platformId" in caller ? caller.platformId : undefined;
-  return {
-    caller: kind,
-    callerId: id,
-    ...(platformId === undefined ? {} : { platformId }),
-  };
-}
+/** Headers of every answer that doesn't set them itself. */
+const STANDARD_HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "strict-transport-security": "max-age=31536000; includeSubDomains",
+};
 
 /** An answer as the host sends it. */
 export interface Outgoing {
@@ -44,11 +34,6 @@ export interface Outgoing {
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
-
-function requestIdOf(headers: Headers, now: Date): string {
-  const given = headers.get("x-request-id");
-  return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
-}
 
 function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unknown): Outgoing {
   // Safe: the types of `route` let a list's verb answer nothing but a page.
@@ -66,21 +51,20 @@ function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unkno
 /** How long the instances of a new version usually take to replace the old ones. */
 const UPGRADE_SECONDS = 60;
 
-function knownError(error: unknown): AppError {
-  if (error instanceof AppError) return error;
-  if (error instanceof NewerRow)
-    return new AppError(
+/** Returns the error as an answer tells it, and logs it if the answer's status says that the service failed. */
+function asAppError(error: unknown, log: Log, status?: number): AppError {
+  let known: AppError;
+  if (error instanceof AppError) known = error;
+  else if (error instanceof NewerRow)
+    known = new AppError(
       "service_unavailable",
       "The service is being upgraded, and this was written by its next version. Try again in a minute.",
       { cause: error, retryAfterSeconds: UPGRADE_SECONDS },
     );
-  const message = "Something went wrong on our side. The error was recorded.";
-  return new AppError("internal_error", message);
-}
-
-/** Returns the error as an answer tells it, and logs it if the answer's status says that the service failed. */
-function asAppError(error: unknown, log: Log, status?: number): AppError {
-  const known = knownError(error);
+  else {
+    const message = "Something went wrong on our side. The error was recorded.";
+    known = new AppError("internal_error", message);
+  }
   const isFailure = (status ?? ERROR_CATALOG[known.code].status) >= 500;
   if (isFailure && !known.isOverload) log.error("request failed", { error });
   return known;
@@ -112,17 +96,6 @@ function toError(known: AppError, requestId: string, services: HttpDeps): Outgoi
   };
 }
 
-function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
-  const standard: Readonly<Record<string, string>> = {
-    "x-request-id": requestId,
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "strict-transport-security": "max-age=31536000; includeSubDomains",
-  };
-  for (const [name, value] of Object.entries(standard))
-    if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);
-}
-
 /**
  * Time limit of a request, below the 230 seconds after which Azure gives a caller up, and well within `functionTimeout`
  * of host.json, at which the host ends the process and everything that runs in it. What a request waits for has limits
@@ -137,23 +110,6 @@ interface UnroutedRequest {
   readonly refusal: AppError;
 }
 
-/** Answers a refusal in the route's own form, if it has one, or else in the envelope. */
-async function toRefusal(route: Route | UnroutedRequest, refusal: AppError, call: AccessRequest) {
-  const { services, headers, requestId, ip } = call;
-  const inEnvelope = toError(refusal, requestId, services);
-  if ("refusal" in route) return inEnvelope;
-  const reply = await route.spec.refused?.(refusal, { services, headers, requestId, ip });
-  return reply === undefined ? inEnvelope : toOutgoing(route.spec, reply);
-}
-
-/** Fields of the line in which a refused request is logged. */
-function refusalFields(refusal: AppError | undefined): LogFields {
-  if (refusal === undefined) return {};
-  // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
-  const { code, failedCheck, isOverload } = refusal;
-  return { refusal: code, failedCheck, ...(isOverload ? { isOverload } : {}) };
-}
-
 /**
  * Runs a route as a unit of work, in the caller's trace if it names one, turns its result or error into an answer, and
  * logs a line at the end. Never throws.
@@ -165,9 +121,17 @@ export function answer(
 ): Promise<Outgoing> {
   const startedAt = performance.now();
   const { headers, host, params } = incoming;
-  const requestId = requestIdOf(headers, services.clock.now());
-  const parents = [headers.get("traceparent"), host?.traceParent];
-  const work = newWork({ parents, requestId, fields: idsOfPath(params), host });
+  const { postId } = params;
+  const given = headers.get("x-request-id");
+  const requestId =
+    given !== null && REQUEST_ID.test(given) ? given : newId("request", services.clock.now());
+  const work = newWork({
+    parents: [headers.get("traceparent"), host?.traceParent],
+    requestId,
+    // Text without the form of an id is left out, because it may be a misplaced secret.
+    fields: postId !== undefined && isId("post", postId) ? { postId } : {},
+    host,
+  });
   return works
     .run(work, async () => {
       const log = services.log.with({ route: `${route.method} ${route.path}` });
@@ -191,18 +155,28 @@ export function answer(
         // A wrong credential counts against the caller's address.
         limits.noteRefusal(error);
         refusal = asAppError(error, log);
-        outgoing = await toRefusal(route, refusal, request);
+        outgoing = toError(refusal, requestId, services);
+        if (!("refusal" in route)) {
+          const reply = await route.spec.refused?.(refusal, { services, headers, requestId, ip });
+          if (reply !== undefined) outgoing = toOutgoing(route.spec, reply);
+        }
         if (typeof refusal.details["acceptEncoding"] === "string")
           outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
       }
       for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
-      addStandardHeaders(outgoing, requestId);
-      const durationMs = Math.round(performance.now() - startedAt);
+      for (const [name, value] of Object.entries(STANDARD_HEADERS))
+        if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);
+      if (!outgoing.headers.has("x-request-id")) outgoing.headers.set("x-request-id", requestId);
+      const { caller } = limits;
+      const actor = caller && actorOf(caller);
       log.info("request", {
         status: outgoing.status,
-        ...refusalFields(refusal),
-        durationMs,
-        ...callerFields(limits.caller),
+        // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
+        ...(refusal && { refusal: refusal.code, failedCheck: refusal.failedCheck }),
+        ...(refusal?.isOverload === true && { isOverload: true }),
+        durationMs: Math.round(performance.now() - startedAt),
+        ...(actor && { caller: actor.kind, callerId: actor.id }),
+        ...(caller && "platformId" in caller && { platformId: caller.platformId }),
       });
       return outgoing;
     })

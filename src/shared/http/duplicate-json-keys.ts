@@ -24,7 +24,8 @@ export function duplicateKeys(text: string, max: number): readonly string[] {
     else if (token === "[") open.push({ names: undefined, at: 0, namesNext: false });
     else if (token === "}" || token === "]") open.pop();
     else if (inside === undefined) continue;
-    else if (token === ",") startNext(inside);
+    else if (token === "," && typeof inside.at === "number") inside.at += 1;
+    else if (token === ",") inside.namesNext = true;
     else if (inside.namesNext && inside.names !== undefined) {
       inside.namesNext = false;
       inside.at = String(JSON.parse(token));
@@ -34,9 +35,4 @@ export function duplicateKeys(text: string, max: number): readonly string[] {
     }
   }
   return [...repeated];
-}
-
-function startNext(inside: Open): void {
-  if (typeof inside.at === "number") inside.at += 1;
-  else inside.namesNext = true;
 }

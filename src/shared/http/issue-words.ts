@@ -2,7 +2,6 @@ import * as z from "zod";
 import type { Issue } from "../runtime/errors.ts";
 
 type ZodSchema = z.core.$ZodType;
-type Raw = z.core.$ZodRawIssue;
 
 /** The parts of a JSON Schema that messages are made from. */
 interface MessageSchema extends Pick<
@@ -96,35 +95,6 @@ function expected(json: MessageSchema): string {
   return UNITS[type] === undefined ? `${kind} from ${words}` : `${kind} of ${words}`;
 }
 
-/** Says what kind of value was sent instead, without its content, which may be secret. */
-function received(input: unknown): string {
-  if (input === null || typeof input === "boolean") return String(input);
-  if (Array.isArray(input)) return "a list";
-  if (typeof input === "object") return "an object";
-  return typeof input === "string" ? "text" : "a number";
-}
-
-function typeWords({ input }: Raw, json: MessageSchema): string {
-  if (input === undefined) return `is missing and must be ${expected(json)}`;
-  const isOfKind = typeof input === "number" && /^(?:number|integer)$/.test(json.type ?? "");
-  return `must be ${expected(json)}, not ${isOfKind ? String(input) : received(input)}`;
-}
-
-function sizeWords({ input }: Raw, json: MessageSchema): string {
-  if (typeof input === "number") return `must be ${expected(json)}, not ${String(input)}`;
-  // Characters as the limits count them, which are those of JSON Schema.
-  const length = typeof input === "string" || Array.isArray(input) ? Array.from(input).length : 0;
-  return `must have ${rangeText(json) ?? "another length"}, not ${numberText(length)}`;
-}
-
-function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): string {
-  const { format, pattern } = issue;
-  if (format === "starts_with" && "prefix" in issue)
-    return `must begin with ${JSON.stringify(issue["prefix"])}`;
-  const words = FORMATS[NAMES_OF_FORMATS[format] ?? format];
-  return `must be ${words ?? `of the form ${pattern ?? format}`}`;
-}
-
 /** A longer name is no typing error of one of ours, and comparing it takes time. */
 const COMPARED_CHARACTERS_MAX = 40;
 const TYPING_ERRORS_MAX = 2;
@@ -173,33 +143,47 @@ function unknownWords(given: string, names: readonly string[], noun: string): st
   return `${about}${hint || "."} ${list} ${joinWords(quoted, "and")}`;
 }
 
-const choiceWords = ({ input }: Raw, values: readonly unknown[]) =>
-  `${input === undefined ? "is missing and must be" : "must be"} ${choices(values)}`;
-
-const nameWords = ({ issues }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidKey>) =>
-  `has a name that does not fit: it ${issues[0]?.message ?? "must be another"}`;
-
 /**
  * Puts an issue of a schema into our words, which follow the field's name. A message of the schema itself comes first.
  * Values other than numbers are not repeated, because they may be secrets.
  */
 export const issueWords: z.core.$ZodErrorMap = (issue) => {
   const json = describe(issue.schema);
+  const { input } = issue;
   switch (issue.code) {
-    case "invalid_type":
-      return typeWords(issue, json);
+    case "invalid_type": {
+      if (input === undefined) return `is missing and must be ${expected(json)}`;
+      // Only the kind of the value that was sent instead.
+      let received = typeof input === "string" ? "text" : "a number";
+      if (input === null || typeof input === "boolean") received = String(input);
+      else if (Array.isArray(input)) received = "a list";
+      else if (typeof input === "object") received = "an object";
+      else if (typeof input === "number" && /^(?:number|integer)$/.test(json.type ?? ""))
+        received = String(input);
+      return `must be ${expected(json)}, not ${received}`;
+    }
     case "too_big":
-    case "too_small":
-      return sizeWords(issue, json);
-    case "invalid_format":
-      return formatWords(issue);
+    case "too_small": {
+      if (typeof input === "number") return `must be ${expected(json)}, not ${String(input)}`;
+      // Characters as the limits count them, which are those of JSON Schema.
+      const isCounted = typeof input === "string" || Array.isArray(input);
+      const length = isCounted ? Array.from(input).length : 0;
+      return `must have ${rangeText(json) ?? "another length"}, not ${numberText(length)}`;
+    }
+    case "invalid_format": {
+      const { format, pattern } = issue;
+      if (format === "starts_with" && "prefix" in issue)
+        return `must begin with ${JSON.stringify(issue["prefix"])}`;
+      const words = FORMATS[NAMES_OF_FORMATS[format] ?? format];
+      return `must be ${words ?? `of the form ${pattern ?? format}`}`;
+    }
     case "invalid_value":
-      return choiceWords(issue, issue.values);
+      return `${input === undefined ? "is missing and must be" : "must be"} ${choices(issue.values)}`;
     case "unrecognized_keys":
       // The message is one for all keys, and `issuesAt` makes one of each.
       return Object.keys(json.properties ?? {}).join(NAMES_SEPARATOR);
     case "invalid_key":
-      return nameWords(issue);
+      return `has a name that does not fit: it ${issue.issues[0]?.message ?? "must be another"}`;
     case "invalid_union":
       return `must be ${expected(json)}`;
     default:
@@ -224,19 +208,15 @@ function issuesAt(issue: z.core.$ZodIssue, above: Path, noun: string): readonly 
       message: unknownWords(key, names, noun),
     }));
   }
-  const meant = code === "invalid_union" ? meantOption(issue.errors) : undefined;
-  if (meant !== undefined) return meant.flatMap((inner) => issuesAt(inner, path, noun));
+  if (code === "invalid_union") {
+    const isOtherKind = (inner: z.core.$ZodIssue) =>
+      inner.path.length === 0 && (inner.code === "invalid_type" || inner.code === "invalid_value");
+    const [meant, ...others] = issue.errors.filter((issues) => !issues.some(isOtherKind));
+    // Only one option fits the kind of the value that was sent.
+    if (meant !== undefined && others.length === 0)
+      return meant.flatMap((inner) => issuesAt(inner, path, noun));
+  }
   return [{ path: path.join(".") || "body", code, message }];
-}
-
-/** Returns the issues of the only option of a union that fits the kind of the sent value. Undefined without one. */
-function meantOption(
-  options: readonly (readonly z.core.$ZodIssue[])[],
-): readonly z.core.$ZodIssue[] | undefined {
-  const isOtherKind = ({ path, code }: z.core.$ZodIssue) =>
-    path.length === 0 && (code === "invalid_type" || code === "invalid_value");
-  const fitting = options.filter((issues) => !issues.some(isOtherKind));
-  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 /**

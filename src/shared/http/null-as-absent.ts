@@ -12,15 +12,11 @@ interface Definition {
   readonly in?: AnySchema;
 }
 
-// Safe: schemas have these parts where they exist, and the library offers no other way to read them.
-// oxlint-disable-next-line no-underscore-dangle -- the library's own name
-const definitionOf = (schema: AnySchema) => schema._zod.def as Definition;
-// oxlint-disable-next-line no-underscore-dangle -- the library's own name
-const mayBeAbsent = (schema: AnySchema) => schema._zod.optin !== undefined;
-
 /** Returns the object and list schemas that a value may be checked against, for a union those of each option. */
 function partSchemas(schema: AnySchema): readonly Definition[] {
-  const definition = definitionOf(schema);
+  // Safe: schemas have these parts where they exist, and the library offers no other way to read them.
+  // oxlint-disable-next-line no-underscore-dangle -- the library's own name
+  const definition = schema._zod.def as Definition;
   const { shape, element, options, innerType, in: input } = definition;
   if (shape !== undefined || element !== undefined) return [definition];
   if (options !== undefined) return options.flatMap(partSchemas);
@@ -51,7 +47,8 @@ export function withoutAbsentNulls(
   const fields = Object.entries(value).flatMap(([name, item]: [string, unknown]) => {
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (field === undefined) return [[name, item]];
-    if (item === null && !keepsFirst && mayBeAbsent(field)) return [];
+    // oxlint-disable-next-line no-underscore-dangle -- the library's own name
+    if (item === null && !keepsFirst && field._zod.optin !== undefined) return [];
     return [[name, withoutAbsentNulls(field, item, false)]];
   });
   return Object.fromEntries(fields);

@@ -29,33 +29,22 @@ const TOO_DEEP = `must not be nested deeper than ${DEPTH_MAX} levels`;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;
 
-/** Makes the error for a body without a declared length. The host doesn't pass it on, so it would seem empty. */
-function lengthRequired(): AppError {
-  return new AppError(
-    "length_required",
-    "The body came with Transfer-Encoding: chunked and can't be read. Send Content-Length instead: in .NET, make a JsonContent, await its LoadIntoBufferAsync() and post that, instead of PostAsJsonAsync.",
-  );
-}
-
-/** Makes the error for a body that is declared to be compressed, whether it is or not. */
-function encodedBody(): AppError {
-  return new AppError(
-    "unsupported_media_type",
-    "The body came with a Content-Encoding and can't be read. Send it uncompressed, without that header.",
-    { details: { acceptEncoding: "identity" } },
-  );
-}
-
-function isEncoded(headers: Headers): boolean {
-  const codings = (headers.get("content-encoding") ?? "").split(",");
-  return codings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase()));
-}
-
 /** Reads the body up to its maximum size. @throws AppError 411, 413 or 415 */
 async function readBounded(incoming: Incoming): Promise<Uint8Array> {
   const { headers } = incoming;
-  if (isEncoded(headers)) throw encodedBody();
-  if (headers.has("transfer-encoding") && !headers.has("content-length")) throw lengthRequired();
+  const codings = (headers.get("content-encoding") ?? "").split(",");
+  if (codings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase())))
+    throw new AppError(
+      "unsupported_media_type",
+      "The body came with a Content-Encoding and can't be read. Send it uncompressed, without that header.",
+      { details: { acceptEncoding: "identity" } },
+    );
+  // The host doesn't pass on a body without a declared length, so it would seem empty.
+  if (headers.has("transfer-encoding") && !headers.has("content-length"))
+    throw new AppError(
+      "length_required",
+      "The body came with Transfer-Encoding: chunked and can't be read. Send Content-Length instead: in .NET, make a JsonContent, await its LoadIntoBufferAsync() and post that, instead of PostAsJsonAsync.",
+    );
   const tooLarge = () =>
     new AppError("payload_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
       details: { bytesMax: BODY_BYTES_MAX },
@@ -157,11 +146,6 @@ export async function readForm(incoming: Incoming): Promise<ReadBody> {
   return { value: Object.fromEntries(fields), issues: repeatedNames(fields) };
 }
 
-/** Reads the query's parameters. A repeated one was refused before. */
-function readQuery(incoming: Incoming): Record<string, string> {
-  return Object.fromEntries(incoming.url.searchParams);
-}
-
 interface Input {
   readonly body: unknown;
   readonly query: unknown;
@@ -176,23 +160,25 @@ export async function parseInput(
   incoming: Incoming,
   call: Omit<UnparsedCall<unknown>, "body">,
 ): Promise<Input> {
-  const query = parsePart(spec.query?.(), "query parameter", () => readQuery(incoming));
-  if (spec.body === undefined)
-    return accepted({ query: query.data, body: undefined }, query.issues);
+  const query = parsePart(spec.query?.(), "query parameter", () =>
+    // A repeated parameter was refused before.
+    Object.fromEntries(incoming.url.searchParams),
+  );
+  if (spec.body === undefined) {
+    refuseIssues(query.issues);
+    return { query: query.data, body: undefined };
+  }
   const read = await (spec.bodyKind === "form" ? readForm : readJson)(incoming);
   const schema = spec.body();
   const value = withoutAbsentNulls(schema, read.value, method === "PATCH");
   const parsed = parsePart(schema, "field", () => value);
   const found = addIssues(read.issues, parsed.issues);
-  const isRefused = query.issues.length + found.length > 0;
-  const beside = isRefused ? await spec.moreIssues?.({ ...call, body: ownFields(value) }) : [];
-  const issues = [...query.issues, ...addIssues(found, beside ?? [])];
-  return accepted({ query: query.data, body: parsed.data }, issues);
-}
-
-function accepted(input: Input, issues: readonly Issue[]): Input {
-  refuseIssues(issues);
-  return input;
+  if (query.issues.length + found.length > 0) {
+    const body = isRecord(value) ? value : {};
+    const more = (await spec.moreIssues?.({ ...call, body })) ?? [];
+    refuseIssues([...query.issues, ...addIssues(found, more)]);
+  }
+  return { query: query.data, body: parsed.data };
 }
 
 function parsePart(
@@ -214,5 +200,3 @@ function addIssues(found: readonly Issue[], later: readonly Issue[]): readonly I
     ...later.filter(({ path, code }) => !paths.has(path) || code === "out_of_range"),
   ];
 }
-
-const ownFields = (value: unknown) => (isRecord(value) ? value : {});

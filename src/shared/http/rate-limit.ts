@@ -26,10 +26,6 @@ function limitOf(kind: "api_key" | "session" | "operator", config: Config["limit
   }
 }
 
-/** Returns the limit that all keys of a platform share. It is never less than that of one key. */
-const platformLimit = (config: Config["limits"]): number =>
-  Math.max(config.platformPerMinute, config.requestsPerMinute);
-
 /** Checks one request against the limits, and returns the headers that say how much is left. */
 export class RequestLimits {
   readonly #services: HttpDeps;
@@ -86,7 +82,8 @@ export class RequestLimits {
       caller.kind === "api_key"
         ? await limits.rates.admitWithin(own, {
             subject: `platform|${caller.platformId}`,
-            limit: platformLimit(config.limits),
+            // Never less than the limit of one key.
+            limit: Math.max(config.limits.platformPerMinute, own.limit),
           })
         : await limits.rates.admit(own.subject, own.limit);
     if (!this.#decision.allowed) throw rateLimited(this.#decision.seconds);

@@ -42,17 +42,16 @@ function representableValue(value: string): string {
   return bytes.replace(/[\0\r\n]/g, " ");
 }
 
-/** Returns the URL, with another origin if a client's `X-Forwarded-Proto` has made it invalid. */
-function representableUrl(url: string): string {
-  if (URL.canParse(url) && new URL(url).username === "" && new URL(url).password === "") return url;
-  const path = /^[^/]*\/\/[^/]*(?<path>\/.*)$/s.exec(url)?.groups?.["path"] ?? "/";
-  return `http://localhost${path}`;
-}
-
 /** Changes parts of a request that the library can't represent, so that the route can answer it. */
 export function makeRepresentable(request: RawRequest): void {
-  if (typeof request.url === "string") request.url = representableUrl(request.url);
-  const { headers, nullableHeaders } = request;
+  const { headers, nullableHeaders, url } = request;
+  if (typeof url === "string") {
+    const parsed = URL.parse(url);
+    // A client's `X-Forwarded-Proto` may have made its origin invalid.
+    const path = /^[^/]*\/\/[^/]*(?<path>\/.*)$/s.exec(url)?.groups?.["path"] ?? "/";
+    if (parsed === null || parsed.username !== "" || parsed.password !== "")
+      request.url = `http://localhost${path}`;
+  }
   for (const [name, header] of Object.entries(nullableHeaders ?? {})) {
     if (!NAME.test(name)) delete nullableHeaders?.[name];
     else if (typeof header.value === "string") header.value = representableValue(header.value);
@@ -63,23 +62,21 @@ export function makeRepresentable(request: RawRequest): void {
   }
 }
 
-/** Returns what the host's worker offers to the library, or undefined when no host runs the app. */
-function coreApi(): CoreApi | undefined {
-  try {
-    // Safe: the module of this name is the worker's own, with this interface.
-    return createRequire(import.meta.url)("@azure/functions-core") as CoreApi;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Lets requests reach their routes whatever their headers contain. The library makes a `Headers` of them before
  * handlers and hooks run. If that throws, the host answers an empty 500 and we log nothing. Call this after the first
  * function is registered, because that sets the library's model.
  */
 export function keepRequestsRepresentable(): void {
-  const model = coreApi()?.getProgrammingModel();
+  let core: CoreApi;
+  try {
+    // Safe: the module of this name is the worker's own, with this interface.
+    core = createRequire(import.meta.url)("@azure/functions-core") as CoreApi;
+  } catch {
+    // No host runs the app.
+    return;
+  }
+  const model = core.getProgrammingModel();
   if (model === undefined) return;
   const make = model.getInvocationModel.bind(model);
   model.getInvocationModel = (invocation) => {

@@ -1,7 +1,7 @@
 import { isDecidedAgain, OutdatedAccess, requireSameVersion } from "../partition/partition.ts";
 import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
-import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
+import { noteWork } from "../runtime/telemetry/work-context.ts";
 import { pauseAfter } from "../runtime/retry-lost-races.ts";
 import { accessRows, type AccessRows } from "../people/people.ts";
 import { platformOfKey } from "../tenants/tenants.ts";
@@ -9,6 +9,9 @@ import { identify, type Access, type AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedWrite } from "./access/checked-writes.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
 import type { Route } from "./route.ts";
+
+/** The ids of a scope that log lines show. */
+const SHOWN: ReadonlySet<string> = new Set(["platformId", "applicationId", "profileId"]);
 
 /** More changes than can happen between the reads and the transaction of one request. */
 const TRIES_MAX = 6;
@@ -37,7 +40,8 @@ export async function runRoute(
     try {
       if (rows !== undefined) {
         const scope = await access.resolve({ ...request, rows });
-        noteWork(idsOfScope(scope));
+        const named = Object.entries(scope ?? {}).filter(([name]) => SHOWN.has(name));
+        noteWork(Object.fromEntries(named.filter(([, id]) => typeof id === "string")));
         const { body, query } = await parseInput(route, rereadable, { services, scope, params });
         const call = { services, scope, params, body, query, headers };
         if (isChecked) return await checkedWrite(route, { ...request, rows }, call);
@@ -56,17 +60,6 @@ export async function runRoute(
     // Other requests may raise the version all the time. One that unlinks several accounts does so for each.
     if (tries > 0) await pauseAfter(tries);
   }
-}
-
-const SHOWN = ["platformId", "applicationId", "profileId"] as const;
-
-function idsOfScope(scope: unknown): WorkFields {
-  if (typeof scope !== "object" || scope === null) return {};
-  const found = SHOWN.flatMap((name) => {
-    const value: unknown = Reflect.get(scope, name);
-    return typeof value === "string" ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(found);
 }
 
 /** Returns the platform that a credential names, or undefined when this process can't tell without a read. */
@@ -129,19 +122,16 @@ async function readRows(
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {
     const readAt = clock.now();
     const value = await find();
-    if (belongsTo(platformId, value) && partitions.lastAccessVersion(platformId) === version)
+    const rows: readonly object[] = Array.isArray(value) ? value : value ? [value] : [];
+    // A row without a platform's id is of the platform in whose partition it was found.
+    const isOfPlatform = rows.every(
+      (row) => (Reflect.get(row, "platformId") ?? platformId) === platformId,
+    );
+    const isCurrent = partitions.lastAccessVersion(platformId) === version;
+    if (value !== undefined && isOfPlatform && isCurrent)
       access.accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
   const about = { areCached: false, platformId, accessVersion: version };
   return accessRows(request.services, read, about);
-}
-
-/** Reports whether there is something to cache, and all of it belongs to the platform. */
-function belongsTo(platformId: string, value: unknown): boolean {
-  if (value === undefined) return false;
-  return (Array.isArray(value) ? value : [value]).every((row: object) => {
-    const named: unknown = Reflect.get(row, "platformId") ?? platformId;
-    return named === platformId;
-  });
 }

@@ -22,20 +22,18 @@ export function toTotal(entry: StoredEntry): DayTotal {
   return [applicationId, profileId, operation, tokens, 1, sequence];
 }
 
-const totalGroup = ([applicationId, profileId, operation]: DayTotal) =>
-  `${applicationId ?? ""}|${profileId ?? ""}|${operation}`;
-
-function sumOfTotals(left: DayTotal | undefined, right: DayTotal): DayTotal {
-  if (left === undefined) return right;
-  const [applicationId, profileId, operation, tokens, entries, last] = left;
-  const [, , , moreTokens, moreEntries, moreLast] = right;
-  const newest = Math.max(last, moreLast);
-  return [applicationId, profileId, operation, tokens + moreTokens, entries + moreEntries, newest];
-}
-
 function addAll(groups: Map<string, DayTotal>, totals: Iterable<DayTotal>): Map<string, DayTotal> {
-  for (const total of totals)
-    groups.set(totalGroup(total), sumOfTotals(groups.get(totalGroup(total)), total));
+  for (const total of totals) {
+    const [applicationId, profileId, operation, tokens, entries, last] = total;
+    const group = `${applicationId ?? ""}|${profileId ?? ""}|${operation}`;
+    const [, , , tokensBefore = 0, entriesBefore = 0, lastBefore = 0] = groups.get(group) ?? [];
+    const sum = [
+      tokensBefore + tokens,
+      entriesBefore + entries,
+      Math.max(last, lastBefore),
+    ] as const;
+    groups.set(group, [applicationId, profileId, operation, ...sum]);
+  }
   return groups;
 }
 

@@ -13,7 +13,7 @@ import { scan, type ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
 import type { Wallet } from "./wallet.ts";
-import { addTotals, dayOf, totalsByDay, type TotalsPart } from "./day-totals.ts";
+import { addTotals, dayOf, totalsByDay } from "./day-totals.ts";
 import { reconciledRow, totalsRow, type DayTotal } from "./totals-row.ts";
 
 const MARK_KEY = "R";
@@ -52,10 +52,6 @@ const BEGINNING: Mark = {
   checkedAt: null,
   watchedSince: null,
 };
-
-const totalsPrefix = (day: string) => `${TOTALS_ROWS}${day}|`;
-const partKey = (day: string, part: number) =>
-  totalsPrefix(day) + String(PARTS_MAX - part).padStart(4, "0");
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
@@ -179,10 +175,19 @@ export class LedgerStore {
     if (last === undefined) return true;
     const parts: RowPut[] = [];
     for (const [day, totals] of totalsByDay(folded)) {
-      const changed = addTotals(await this.#lastPart(platformId, day), totals);
-      for (const { part, totals: kept } of changed) {
-        const columns = totalsRow.encode({ day, totals: kept });
-        parts.push({ kind: "put", row: { ...columns, rowKey: partKey(day, part) } });
+      const prefix = `${TOTALS_ROWS}${day}|`;
+      const range = { from: prefix, before: afterPrefix(prefix), limit: 1 };
+      const [newest] = await this.#core.list({ partitionKey: platformId, ...range });
+      const lastPart =
+        newest === undefined
+          ? { part: 1, totals: [] }
+          : {
+              part: PARTS_MAX - Number(newest.row.rowKey.slice(prefix.length)),
+              totals: totalsRow.decode(newest.row).totals,
+            };
+      for (const { part, totals: kept } of addTotals(lastPart, totals)) {
+        const rowKey = prefix + String(PARTS_MAX - part).padStart(4, "0");
+        parts.push({ kind: "put", row: { ...totalsRow.encode({ day, totals: kept }), rowKey } });
       }
     }
     const { sequence, balanceAfter: balance, reservedAfter: reserved } = last;
@@ -190,14 +195,6 @@ export class LedgerStore {
     const row: Row = { ...reconciledRow.encode(moved), rowKey: MARK_KEY };
     const write: RowWrite = etag === "" ? { kind: "create", row } : { kind: "merge", row, etag };
     return (await this.#core.transact(platformId, [write, ...parts])).kind === "applied";
-  }
-
-  async #lastPart(platformId: string, day: string): Promise<TotalsPart> {
-    const range = { from: totalsPrefix(day), before: afterPrefix(totalsPrefix(day)), limit: 1 };
-    const [last] = await this.#core.list({ partitionKey: platformId, ...range });
-    if (last === undefined) return { part: 1, totals: [] };
-    const part = PARTS_MAX - Number(last.row.rowKey.slice(totalsPrefix(day).length));
-    return { part, totals: totalsRow.decode(last.row).totals };
   }
 
   /** Stores the result of a check. Returns since when the platform has been wrong, or null when it is right. */

@@ -1,7 +1,7 @@
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { StoredEntry } from "./wallet-row.ts";
 import type { Wallet } from "./wallet.ts";
-import type { LedgerDeps, OpenReservation } from "./deps.ts";
+import type { LedgerDeps } from "./deps.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
@@ -99,46 +99,6 @@ async function verifyLedger(services: LedgerDeps, platformId: string): Promise<V
 const legOf = (postId: string | null, network: string | null) => `${postId}|${network}`;
 
 /**
- * Returns what the legs of these entries had reserved before. It is nothing if the leg's first entry reserves, and what
- * that entry settles or releases if it ends the leg.
- */
-function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> {
-  const before = new Map<string, number>();
-  const touch = (leg: string, tokens: number) => {
-    if (!before.has(leg)) before.set(leg, tokens);
-  };
-  for (const { type, postId, network, legs, tokens } of entries) {
-    if (type === "settle" || type === "release") touch(legOf(postId, network), -tokens);
-    if (type !== "reserve") continue;
-    for (const leg of legs ?? []) touch(legOf(postId, leg), 0);
-  }
-  return before;
-}
-
-function reservationMismatches(
-  open: readonly OpenReservation[],
-  before: ReadonlyMap<string, number>,
-  wallet: Wallet,
-  now: Date,
-): string[] {
-  const mismatches: string[] = [];
-  const oldest = new Date(now.getTime() - RESERVED_MS_MAX).toISOString();
-  let reserved = 0;
-  for (const tokens of before.values()) reserved += tokens;
-  for (const { postId, network, tokens, key, lastAttemptAt } of open) {
-    if (before.has(legOf(postId, network))) continue;
-    reserved += tokens;
-    if (lastAttemptAt !== null && lastAttemptAt < oldest)
-      mismatches.push(`${key} has tokens reserved since ${lastAttemptAt}`);
-  }
-  if (reserved !== wallet.reserved)
-    mismatches.unshift(
-      `open legs have ${reserved} reserved, the wallet has ${wallet.reserved} reserved`,
-    );
-  return mismatches;
-}
-
-/**
  * Compares what a wallet has reserved at its sequence with the open legs, which are read while it may change. A leg
  * without an entry since then is unchanged. For the others, their first entry says how they were.
  */
@@ -162,8 +122,31 @@ async function checkReservations(
   }
   if (entries.length !== moved)
     return ofMismatches([`${moved - entries.length} entries after ${wallet.sequence} are missing`]);
-  const before = reservedBefore(entries);
-  return ofMismatches(reservationMismatches(open, before, wallet, clock.now()));
+  // What the legs of these entries had reserved before: nothing if a leg's first entry reserves, and what that entry
+  // settles or releases if it ends the leg.
+  const before = new Map<string, number>();
+  const touch = (leg: string, tokens: number) => {
+    if (!before.has(leg)) before.set(leg, tokens);
+  };
+  for (const { type, postId, network, legs, tokens } of entries) {
+    if (type === "settle" || type === "release") touch(legOf(postId, network), -tokens);
+    if (type === "reserve") for (const leg of legs ?? []) touch(legOf(postId, leg), 0);
+  }
+  const mismatches: string[] = [];
+  const oldest = new Date(clock.now().getTime() - RESERVED_MS_MAX).toISOString();
+  let reserved = 0;
+  for (const tokens of before.values()) reserved += tokens;
+  for (const { postId, network, tokens, key, lastAttemptAt } of open) {
+    if (before.has(legOf(postId, network))) continue;
+    reserved += tokens;
+    if (lastAttemptAt !== null && lastAttemptAt < oldest)
+      mismatches.push(`${key} has tokens reserved since ${lastAttemptAt}`);
+  }
+  if (reserved !== wallet.reserved)
+    mismatches.unshift(
+      `open legs have ${reserved} reserved, the wallet has ${wallet.reserved} reserved`,
+    );
+  return ofMismatches(mismatches);
 }
 
 /**
@@ -198,24 +181,25 @@ async function keepResult(
   services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
-/** Checks a platform. A damaged row is a mismatch of its platform, and doesn't stop the check of the others. */
-async function resultOf(services: LedgerDeps, platformId: string): Promise<WalletCheck> {
-  try {
-    return await checkWallet(services, platformId);
-  } catch (error) {
-    if (error instanceof DamagedRow) return { kind: "mismatch", mismatches: [error.message] };
-    // The last full check may be long ago, and nothing else would report it.
-    await keepResult(services, platformId, "moving");
-    throw error;
-  }
-}
-
-/** Checks a platform and stores the result. Returns the mismatches. */
+/**
+ * Checks a platform and stores the result. Returns the mismatches. A damaged row is one of its platform, and doesn't stop
+ * the check of the others.
+ */
 export async function reconcileWallet(
   services: LedgerDeps,
   platformId: string,
 ): Promise<readonly string[]> {
-  const result = await resultOf(services, platformId);
+  let result: WalletCheck;
+  try {
+    result = await checkWallet(services, platformId);
+  } catch (error) {
+    if (!(error instanceof DamagedRow)) {
+      // The last full check may be long ago, and nothing else would report it.
+      await keepResult(services, platformId, "moving");
+      throw error;
+    }
+    result = { kind: "mismatch", mismatches: [error.message] };
+  }
   const mismatches = result.kind === "mismatch" ? result.mismatches : [];
   try {
     await keepResult(services, platformId, result.kind);

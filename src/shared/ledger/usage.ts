@@ -43,12 +43,6 @@ interface Days {
   readonly before: string | undefined;
 }
 
-function daysOf({ from, to }: EntryFilter): Days {
-  const isMidnight = to?.endsWith("T00:00:00.000Z") === true;
-  const before = to === undefined || isMidnight ? to : nextUtcDay(new Date(to));
-  return { from: from?.slice(0, 10), before: before?.slice(0, 10) };
-}
-
 const midnight = (day: string | undefined) => (day === undefined ? null : `${day}T00:00:00.000Z`);
 
 function tooLongPeriod(): AppError {
@@ -169,7 +163,10 @@ async function totalUsage(
   filter: EntryFilter,
   groupBy: GroupBy,
 ): Promise<UsageTotals> {
-  const days = daysOf(filter);
+  const { from, to } = filter;
+  const isMidnight = to?.endsWith("T00:00:00.000Z") === true;
+  const before = to === undefined || isMidnight ? to : nextUtcDay(new Date(to));
+  const days = { from: from?.slice(0, 10), before: before?.slice(0, 10) };
   const range = { from: midnight(days.from), to: midnight(days.before) };
   for (let reading = 0; reading < READINGS_MAX; reading += 1) {
     const sum = new Sum(filter, groupBy);

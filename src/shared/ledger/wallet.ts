@@ -187,11 +187,6 @@ export function canCredit(wallet: Wallet, tokens: number): boolean {
   return wallet.balance + tokens <= BALANCE_MAX;
 }
 
-/** Returns the wallet with another daily budget, or without one for null. Moves no tokens. */
-function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
-  return { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
-}
-
 /** The effect of one decision on a wallet. */
 export interface WalletChange {
   readonly movements?: readonly Movement[];
@@ -208,7 +203,10 @@ export function applyWalletChange(
 ): { readonly wallet: Wallet; readonly entries: LedgerEntry[] } {
   const { movements = [], dailyBudget, paceUntil = wallet.paceUntil } = change;
   const entries: LedgerEntry[] = [];
-  let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
+  let next =
+    dailyBudget === undefined
+      ? wallet
+      : { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
   for (const movement of movements) {
     // A free operation moves nothing and has no ledger entry.
     if (movement.tokens === 0) continue;

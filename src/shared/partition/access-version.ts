@@ -72,8 +72,13 @@ export function accessOperation<Answer>(
       // The last try was applied, although its answer was lost.
       if (tried !== undefined && view.accessVersion === version)
         return { kind: "done", answer: tried.answer, isOwn: true };
-      const decision = orRefusal(() => decide(view, tried));
-      if (decision instanceof AppError) return { kind: "refuse", error: decision };
+      let decision: AccessDecision<Answer>;
+      try {
+        decision = decide(view, tried);
+      } catch (error) {
+        if (error instanceof AppError) return { kind: "refuse", error };
+        throw error;
+      }
       const { answer } = decision;
       if (!("writes" in decision)) return { kind: "done", answer };
       const { writes, raises } = decision;
@@ -94,15 +99,6 @@ export function raiseOperation(): PartitionOperation<string> {
         ? { kind: "done", answer: version }
         : { kind: "write", writes: [], accessVersion: version, answer: version },
   };
-}
-
-function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
-  try {
-    return decide();
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
 }
 
 /**

@@ -57,17 +57,6 @@ export function createOverlay() {
   };
 }
 
-/** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
-const CLAIM_OPERATIONS_MAX = 24;
-
-/** Returns how many operations a claim of the partition writes: those before the first that needs a read, or one. */
-export function claimSize(queue: readonly PendingOperation[]): number {
-  const slow = queue
-    .slice(0, CLAIM_OPERATIONS_MAX)
-    .findIndex(({ state }) => state.kind !== "known");
-  return slow === -1 ? CLAIM_OPERATIONS_MAX : Math.max(1, slow);
-}
-
 /** The service's limit is 100. */
 const BATCH_ROWS_MAX = 90;
 /** The service's limit is 4 MiB, including the framing. */
@@ -170,8 +159,14 @@ export class Batch {
     }
     if (decision.kind === "write") {
       const { writes } = decision;
-      if (!this.#fits(writes)) {
-        if (this.writers.length > 0) return true;
+      const more = writes.filter((write) => !this.overlay.has(keyOfWrite(write))).length;
+      const characters = this.overlay.characters + JSON.stringify(writes).length;
+      const isFirst = this.writers.length === 0;
+      if (
+        this.overlay.size + more + 1 > BATCH_ROWS_MAX ||
+        (characters > BATCH_CHARACTERS_MAX && !isFirst)
+      ) {
+        if (!isFirst) return true;
         const error = new Error("invariant broken: an operation is larger than a transaction");
         this.unfit.push({ pending, error });
         return false;
@@ -202,14 +197,5 @@ export class Batch {
     const isDoubted = pending.doubtedEtag === this.head.etag;
     const answered = isDoubted ? serviceUnavailable() : error;
     this.#join(pending, basis, { kind: "refusal", error: answered });
-  }
-
-  #fits(writes: readonly RowWrite[]): boolean {
-    const more = writes.filter((write) => !this.overlay.has(keyOfWrite(write))).length;
-    const characters = this.overlay.characters + JSON.stringify(writes).length;
-    return (
-      this.overlay.size + more + 1 <= BATCH_ROWS_MAX &&
-      (characters <= BATCH_CHARACTERS_MAX || this.writers.length === 0)
-    );
   }
 }

@@ -142,7 +142,16 @@ export class Contest {
   /** Waits until the partition is free and this process is next, or until the holder seems to have died. */
   async #untilFree(): Promise<void> {
     for (let before = "", endsAt = 0; ;) {
-      await pause(this.#untilNextLookMs(Math.max(0, endsAt - performance.now())));
+      const leftMs = Math.max(0, endsAt - performance.now());
+      const rank = this.#rank;
+      const slotMs = within(SLOT_MS, SLOT_TRANSACTIONS * this.#transactionMs);
+      // The process that is next checks early, because turns end early. One that lost races against others at the same
+      // point checks later.
+      const untilCheckMs =
+        rank > 0
+          ? leftMs + (rank + Math.random() / 2) * slotMs
+          : Math.min(leftMs, slotMs) + Math.random() * Math.min(LOSSES_MAX, this.#losses) * slotMs;
+      await pause(untilCheckMs);
       const { etag, writer } = await this.#readHead();
       const other = writer === null || writer.by === this.#id ? undefined : writer;
       const now = performance.now();
@@ -157,17 +166,6 @@ export class Contest {
       if (now >= endsAt && (isSame || this.#rank === 0)) return;
       before = etag;
     }
-  }
-
-  /**
-   * Returns the pause before the next check of the head. The process that is next checks early, because turns end
-   * early. One that lost races against others at the same point checks later.
-   */
-  #untilNextLookMs(leftMs: number): number {
-    const rank = this.#rank;
-    const slotMs = within(SLOT_MS, SLOT_TRANSACTIONS * this.#transactionMs);
-    if (rank > 0) return leftMs + (rank + Math.random() / 2) * slotMs;
-    return Math.min(leftMs, slotMs) + Math.random() * Math.min(LOSSES_MAX, this.#losses) * slotMs;
   }
 
   /** Returns a random pause of up to `maxMs`. It lets the process that has waited longest go first. */

@@ -4,7 +4,7 @@ import {
   type RowWrite,
   type TransactionResult,
 } from "../runtime/storage/row.ts";
-import { Batch, claimSize } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { HEAD_KEY, headWrite } from "./head-row.ts";
 import {
   goBack,
@@ -21,6 +21,8 @@ import { outsideWork } from "../runtime/telemetry/work-context.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
+/** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
+const CLAIM_OPERATIONS_MAX = 24;
 /** Enough for the busiest minute of a process. */
 export const TAKEN_KEYS_MAX = 20_000;
 const HEAD_CACHE_MS = 2_000;
@@ -139,8 +141,14 @@ export class GroupCommit {
     while (this.#queue.length > 0) {
       let members: readonly PendingOperation[] | undefined;
       try {
-        const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
-        members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : claimSize(this.#queue));
+        let count = BATCH_OPERATIONS_MAX;
+        if (!this.#contest.isOurs && !(await this.#contest.untilOurs())) {
+          // A claim of the partition writes the operations before the first that needs a read, or one.
+          count = CLAIM_OPERATIONS_MAX;
+          const slow = this.#queue.findIndex(({ state }) => state.kind !== "known");
+          if (slow !== -1) count = Math.min(count, Math.max(1, slow));
+        }
+        members = this.#take(count);
         await this.#commitBatch(members);
       } catch (error) {
         this.#cached = undefined;

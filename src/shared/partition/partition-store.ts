@@ -22,15 +22,6 @@ export interface PartitionHooks {
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-/** Reports whether the write is an event that needs a hint. The writer of a post's events sends its own. */
-function isAnnounced(write: RowWrite): boolean {
-  return (
-    write.kind === "create" &&
-    write.row.rowKey.startsWith(PENDING_ROWS) &&
-    /^(?:billing|connection)\./.test(String(write.row["type"]))
-  );
-}
-
 /** What the partitions of a process have in common. */
 export interface PartitionParts {
   readonly core: Table;
@@ -83,7 +74,13 @@ export class Partition {
   /** Writes a transaction, and makes sure that somebody delivers its events. */
   async transact(writes: readonly RowWrite[]): Promise<TransactionResult> {
     const { core, hooks, versions } = this.#parts;
-    const hasEvent = writes.some(isAnnounced);
+    // The writer of a post's events sends hints of its own.
+    const hasEvent = writes.some(
+      (write) =>
+        write.kind === "create" &&
+        write.row.rowKey.startsWith(PENDING_ROWS) &&
+        /^(?:billing|connection)\./.test(String(write.row["type"])),
+    );
     // Before the write, because its answer may be lost, or the process may end.
     if (hasEvent) await hooks.mark(this.platformId);
     const result = await core.transact(this.platformId, writes);

@@ -16,20 +16,6 @@ type IsAllowed = (address: string) => boolean;
 const connectError = (code: string, message: string) => Object.assign(new Error(message), { code });
 const blockedAddress = () => connectError("EBLOCKED", "blocked address");
 
-/** Asks the system's resolver. It blocks a thread and can't be canceled: never for names that callers chose. */
-const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
-
-function findWith(names: NameResolver, owner: string): FindAddresses {
-  return async (host) => {
-    const addresses = await names.resolve(host, owner);
-    // As for a private address: callers must not find out which names our own network knows.
-    if (addresses === undefined) throw blockedAddress();
-    if (addresses.length === 0)
-      throw connectError("EAI_AGAIN", "the name could not be resolved in time");
-    return addresses;
-  };
-}
-
 /** Chooses some addresses of each family to dial. @throws Error when any of the addresses may not be dialled */
 function dialled(found: readonly LookupAddress[], isAllowed: IsAllowed): LookupAddress[] {
   if (!found.every(({ address }) => isAllowed(address))) throw blockedAddress();
@@ -73,7 +59,16 @@ export function checkedConnector(
   build: typeof buildConnector,
   { names, owner, isAllowed }: { names: NameResolver; owner: string; isAllowed: IsAllowed },
 ): buildConnector.connector {
-  const find = owner === OWN_HOSTS ? findBySystem : findWith(names, owner);
+  const find: FindAddresses = async (host) => {
+    // The system's resolver blocks a thread and can't be canceled: never for names that callers chose.
+    if (owner === OWN_HOSTS) return await lookup(host, { all: true });
+    const addresses = await names.resolve(host, owner);
+    // As for a private address: callers must not find out which names our own network knows.
+    if (addresses === undefined) throw blockedAddress();
+    if (addresses.length === 0)
+      throw connectError("EAI_AGAIN", "the name could not be resolved in time");
+    return addresses;
+  };
   const connect = build({ lookup: checkedLookup(find, isAllowed), timeout: CONNECT_TIMEOUT_MS });
   return (options, callback) =>
     connect(options, (...[error, socket]) => {

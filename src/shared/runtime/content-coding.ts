@@ -19,15 +19,13 @@ const OVERHEAD_BYTES_MAX = 1024 * 1024;
 /** Decoders must support this window (RFC 9659, 3). A larger one takes up to 2 GiB. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 
-function toCoding(name: string): Coding | undefined {
-  return CODINGS.find((coding) => coding === name.replace(/^x-/, ""));
-}
-
 /** Returns the codings of a body, the last one first. The list is empty if any of them is unknown (RFC 9110, 8.4). */
 export function codingsOf(header: string): readonly Coding[] {
   const names = header.split(",").map((name) => name.trim().toLowerCase());
   const coded = names.filter((name) => name !== "" && name !== "identity");
-  const codings = coded.map(toCoding).filter((coding) => coding !== undefined);
+  const codings = coded.flatMap((name) =>
+    CODINGS.filter((coding) => coding === name.replace(/^x-/, "")),
+  );
   return codings.length === coded.length && coded.length <= CODINGS_MAX ? codings.toReversed() : [];
 }
 

@@ -10,8 +10,6 @@ const DOT_STRING = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const WRITTEN_DOMAIN = /^[A-Za-z\d.\u0080-\uffff-]+$/;
 const LABEL = /^[a-z\d-]{1,63}$/;
 
-const isLabel = (text: string) => LABEL.test(text) && !text.startsWith("-") && !text.endsWith("-");
-
 /**
  * Returns an e-mail address in the form that is stored: without space around it, and with the domain in lower case and as
  * `xn--…` where it is international. Undefined for text that is no address.
@@ -24,7 +22,10 @@ export function canonicalEmail(text: string): string | undefined {
   if (domain.length > DOMAIN_LENGTH_MAX || !WRITTEN_DOMAIN.test(domain)) return undefined;
   const ascii = domainToASCII(domain);
   const labels = ascii.split(".");
-  const hasName = labels.length > 1 && labels.every(isLabel) && /[a-z]/.test(labels.at(-1) ?? "");
+  const areLabels = labels.every(
+    (label) => LABEL.test(label) && !label.startsWith("-") && !label.endsWith("-"),
+  );
+  const hasName = labels.length > 1 && areLabels && /[a-z]/.test(labels.at(-1) ?? "");
   const address = `${local}@${ascii}`;
   return hasName && address.length <= LENGTH_MAX ? address : undefined;
 }

@@ -80,19 +80,17 @@ export class HttpFailure extends Error {
 /** A number with this many digits may be one that JavaScript can't represent. Only then is each value checked. */
 const MANY_DIGITS = /\d{16}/;
 
-/** Keeps a whole number as text if JavaScript would change its value. */
-function exact(_name: string, value: unknown, { source = "" }: { readonly source?: string }) {
-  const isOther =
-    typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isOther && /^-?\d{1,100}$/.test(source) ? source : value;
-}
-
 /**
  * Parses JSON that another service sent. The result is undefined when it isn't JSON, or nested too deep. An id that is an 18-digit number
  * is returned as text, because the nearest number in JavaScript would be another id.
  */
 export function parseAnswer(text: string): unknown {
   if (isNestedTooDeep(text)) return undefined;
+  const exact = (_name: string, value: unknown, { source = "" }: { readonly source?: string }) => {
+    const isOther =
+      typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+    return isOther && /^-?\d{1,100}$/.test(source) ? source : value;
+  };
   try {
     // Safe: the library's types don't know yet that a reviver gets the source text of its value (ECMAScript 2026).
     return JSON.parse(

@@ -128,19 +128,17 @@ export class Lease<State extends LeaseColumns, Found extends LeasedState<State>>
    * @throws AppError `service_unavailable` when the outcome is unknown
    */
   save(change: (state: State) => Partial<State>): Promise<void> {
-    const saving = this.#saved.then(() => this.#save(change));
+    const saving = this.#saved.then(() =>
+      retryLostRaces<void>(async (attempts) => {
+        if (attempts > 1 || this.#isInDoubt) {
+          await this.#read();
+          this.#isAsked = true;
+        }
+        return (await this.#try(change(this.#state))) ? undefined : LOST;
+      }),
+    );
     this.#saved = saving.catch(() => undefined);
     return saving;
-  }
-
-  #save(change: (state: State) => Partial<State>): Promise<void> {
-    return retryLostRaces(async (attempts) => {
-      if (attempts > 1 || this.#isInDoubt) {
-        await this.#read();
-        this.#isAsked = true;
-      }
-      return (await this.#try(change(this.#state))) ? undefined : LOST;
-    });
   }
 
   /** Writes a change and prolongs the lease. @throws LeaseLost */

@@ -3,6 +3,7 @@ export const LOCALES = ["en", "de", "fr", "es", "pt"] as const;
 export type Locale = (typeof LOCALES)[number];
 
 const HEADER_CHARACTERS_MAX = 1_000;
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 export function isLocale(text: string): text is Locale {
   return LOCALES.some((known) => known === text);
@@ -14,19 +15,14 @@ export function chooseLocale(header: string | null): Locale {
   let weight = 0;
   for (const part of (header ?? "").slice(0, HEADER_CHARACTERS_MAX).split(",")) {
     const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const quality = languageWeight(parameters);
+    const given = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+    const quality = QUALITY.test(given) ? Number(given) : 0;
     const name = range === "*" ? "en" : (range.split("-")[0] ?? "");
     if (quality <= weight || !isLocale(name)) continue;
     chosen = name;
     weight = quality;
   }
   return chosen;
-}
-
-function languageWeight(parameters: readonly string[]): number {
-  const given = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-  if (given === undefined) return 1;
-  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;
 }
 
 const NAME = /\{(\w+)\}/;

@@ -52,26 +52,23 @@ export function redact(value: unknown, depth = 0): unknown {
 type Sink = (level: LogLevel, line: string) => void;
 
 /**
- * Writes a line to the host's log of the current invocation, which stores it with the operation. Other lines go to the
+ * Makes a log of redacted JSON lines. Each line has the fields of the current work, such as the request's id. Without a
+ * sink, it goes to the host's log of the current invocation, which stores it with the operation. Other lines go to the
  * streams of the process, which the host reads too: errors and warnings to stderr, the rest to stdout.
  */
-function toHost(level: LogLevel, line: string): void {
-  const invocation = currentInvocation();
-  if (invocation !== undefined) invocation.write(level, line);
-  else if (level === "error" || level === "warn") console.error(line);
-  else console.log(line);
-}
-
-/** Makes a log of redacted JSON lines. Each line has the fields of the current work, such as the request's id. */
 export function createLog(options: { level: LogLevel; sink?: Sink }, fields: LogFields = {}): Log {
   const order: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-  const sink = options.sink ?? toHost;
   const write = (level: LogLevel) => (message: string, more?: LogFields) => {
     if (order.indexOf(level) < order.indexOf(options.level)) return;
     const shown = redact({ ...workFields(), ...fields, ...more }) as object;
     // Alerts find lines by their message, so no field may replace it.
     const own = { at: new Date().toISOString(), level, message };
-    sink(level, JSON.stringify({ ...own, ...shown, ...own }));
+    const line = JSON.stringify({ ...own, ...shown, ...own });
+    const invocation = currentInvocation();
+    if (options.sink !== undefined) options.sink(level, line);
+    else if (invocation !== undefined) invocation.write(level, line);
+    else if (level === "error" || level === "warn") console.error(line);
+    else console.log(line);
   };
   return {
     debug: write("debug"),

@@ -167,17 +167,6 @@ function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   return family !== 0 && allowed.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-/**
- * Reports whether a URL is that of a program on a developer's machine: plain http to `localhost` or 127.0.0.1, if the
- * settings allow this address.
- */
-function isLocalProgram(url: URL, allowed: BlockList): boolean {
-  const dialled = withoutLocalName(url);
-  return (
-    dialled.hostname === LOOPBACK && isAllowedPort(url) && isAllowedPlainHttp(dialled, allowed)
-  );
-}
-
 /** A host as every reader of URLs and headers takes it: a name of letters, digits, hyphens and dots, or an address. */
 const PLAIN_HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
 
@@ -190,8 +179,14 @@ interface PublicHostRules {
 export function isOfDevelopment(url: URL, { hostMap, allowCidrs }: PublicHostRules): boolean {
   const { protocol, hostname, username, password } = url;
   const isPlain = protocol === "https:" && username === "" && password === "";
-  const isMapped = isPlain && hostMap[hostname] !== undefined;
-  return isMapped || isLocalProgram(url, allowList(allowCidrs));
+  if (isPlain && hostMap[hostname] !== undefined) return true;
+  // A program on a developer's machine: plain http to `localhost` or 127.0.0.1.
+  const dialled = withoutLocalName(url);
+  return (
+    dialled.hostname === LOOPBACK &&
+    isAllowedPort(url) &&
+    isAllowedPlainHttp(dialled, allowList(allowCidrs))
+  );
 }
 
 /**
@@ -260,12 +255,6 @@ function callTarget(
   return { url: dialled.href, owner, headers: dialled === url ? {} : { host: url.host } };
 }
 
-/** Returns the trace header of a call. It names the calling step; no other part of the trace is sent. */
-function traceHeaders(): Record<string, string> {
-  const traceparent = traceParentOfCall();
-  return traceparent === undefined ? {} : { traceparent };
-}
-
 /** Creates the agents that open connections. Owners can't use up each other's look-ups and connections. */
 function createAgents(names: NameResolver, allowed: BlockList) {
   const agents = new RecentMap<Agent>(AGENTS_MAX);
@@ -315,12 +304,14 @@ export function createOutbound(
     const { default: undici } = await import("undici");
     const sent = new SentBody(request.body);
     const body = sent.toBody();
+    // It names the calling step. No other part of the trace is sent.
+    const traceparent = traceParentOfCall();
     try {
       return await undici.request(url, {
         method: request.method,
         headers: {
           "user-agent": USER_AGENT,
-          ...traceHeaders(),
+          ...(traceparent === undefined ? {} : { traceparent }),
           ...request.headers,
           ...sent.headers,
           ...headers,

@@ -69,14 +69,12 @@ async function askServers(
   const addresses = answers.flatMap((answer) =>
     answer.status === "fulfilled" ? answer.value : [],
   );
-  return addresses.length === 0 && answers.some(saysNoSuchName) ? undefined : addresses;
-}
-
-/** Reports whether the answer says that the name itself doesn't exist, which is then true for both families. */
-function saysNoSuchName(answer: PromiseSettledResult<unknown>): boolean {
-  if (answer.status === "fulfilled") return false;
-  // Safe: the resolver rejects with the system's errors.
-  return (answer.reason as NodeJS.ErrnoException).code === NOTFOUND;
+  // That the name itself doesn't exist is true for both families. Safe: the resolver rejects with the system's errors.
+  const isAbsent = answers.some(
+    (answer) =>
+      answer.status === "rejected" && (answer.reason as NodeJS.ErrnoException).code === NOTFOUND,
+  );
+  return addresses.length === 0 && isAbsent ? undefined : addresses;
 }
 
 export interface NamesConfig {

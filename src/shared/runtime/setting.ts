@@ -221,17 +221,16 @@ function mailServerOf(text: string): MailServer {
 const MAIL_URL =
   "must be an address such as smtps://user:password@smtp.example.com:465, with special characters of user and password percent-encoded: %23 for #, %25 for %, %2F for /, %3A for :, %3F for ?, %40 for @";
 
-function isMailUrl(text: string): boolean {
-  try {
-    return mailServerOf(text).host !== "" && /^smtps?:\/\/[^/?#]+\/?$/.test(text);
-  } catch {
-    return false;
-  }
-}
-
-export const mailUrl = shape(() =>
-  transformed(withRule(z.string(), isMailUrl, MAIL_URL), mailServerOf),
-);
+export const mailUrl = shape(() => {
+  const isMailUrl = (text: string) => {
+    try {
+      return mailServerOf(text).host !== "" && /^smtps?:\/\/[^/?#]+\/?$/.test(text);
+    } catch {
+      return false;
+    }
+  };
+  return transformed(withRule(z.string(), isMailUrl, MAIL_URL), mailServerOf);
+});
 export const mailAddress = shape(() => {
   const isAddress = (text: string) => canonicalEmail(text) !== undefined;
   const written = withRule(z.string(), isAddress, "must be an e-mail address");

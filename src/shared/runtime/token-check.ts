@@ -16,17 +16,6 @@ interface TokenParts {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-function tokenParts(token: string): TokenParts {
-  const read = (decode: (text: string) => object) => {
-    try {
-      return { ...decode(token) };
-    } catch {
-      return {};
-    }
-  };
-  return { header: read(decodeProtectedHeader), claims: read(decodeJwt) };
-}
-
 const atTime = (seconds: unknown) =>
   typeof seconds === "number" && Math.abs(seconds) < 8.64e12
     ? new Date(seconds * 1000).toISOString()
@@ -63,12 +52,6 @@ const CLAIMS: Readonly<Record<string, ClaimCheck>> = {
   typ: (_wanted, { header }) => ({ check: "type", found: boundedText(header["typ"]) }),
 };
 
-function failedClaim(claim: string, wanted: WantedToken, parts: TokenParts): FailedCheck {
-  const known = CLAIMS[claim];
-  if (known !== undefined) return known(wanted, parts);
-  return { check: `claim ${claim}`, found: boundedText(parts.claims[claim]) };
-}
-
 /** Returns the issuer and the audience that a token claims. They are read without verifying its signature. */
 const unverified = ({ claims }: TokenParts) => ({
   unverified: { issuer: boundedText(claims["iss"]), audience: boundedText(claims["aud"]) },
@@ -80,10 +63,20 @@ export function failedTokenCheck(
   token: string,
   wanted: WantedToken,
 ): FailedCheck {
-  const parts = tokenParts(token);
+  const read = (decode: (text: string) => object) => {
+    try {
+      return { ...decode(token) };
+    } catch {
+      return {};
+    }
+  };
+  const parts: TokenParts = { header: read(decodeProtectedHeader), claims: read(decodeJwt) };
   const { algorithms, keysFrom } = wanted;
-  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
-    return failedClaim(error.claim, wanted, parts);
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+    const { claim } = error;
+    const found = boundedText(parts.claims[claim]);
+    return CLAIMS[claim]?.(wanted, parts) ?? { check: `claim ${claim}`, found };
+  }
   if (error instanceof errors.JOSEAlgNotAllowed) {
     const found = boundedText(parts.header["alg"]);
     return { check: "algorithm", expected: algorithms.join(" or "), found, ...unverified(parts) };

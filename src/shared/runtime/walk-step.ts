@@ -143,19 +143,6 @@ async function lookAtItems<Rest>(
   return { ...looks, later };
 }
 
-async function stepOverLater<Rest>(
-  walk: ItemWalk<Rest>,
-  at: WalkAt,
-  position: StepPosition<Rest>,
-): Promise<WalkStep<StepPosition<Rest>>> {
-  const items = position.later.map(([id, rest]) => ({ id, rest }));
-  const { counts, begun, later } = await lookAtItems(walk, at, items);
-  // Items that were not processed go first.
-  const left = [...position.later.slice(begun), ...later];
-  const isOver = position.isAtEnd === true && left.length === 0;
-  return { next: isOver ? undefined : { ...position, later: left }, counts };
-}
-
 /**
  * Makes the step of a walk over items. It processes several at a time. Items that fail are logged, counted and skipped,
  * and an unfinished item is continued after all others. A step in which every item fails throws, so that an outage
@@ -164,8 +151,14 @@ async function stepOverLater<Rest>(
 export function overItems<Rest = string>(walk: ItemWalk<Rest>): TakeStep {
   return stepsWith<StepPosition<Rest>>(async (at) => {
     const position: StepPosition<Rest> = at.position ?? { later: [] };
-    if (position.isAtEnd === true || position.later.length >= LATER_MAX)
-      return stepOverLater(walk, at, position);
+    if (position.isAtEnd === true || position.later.length >= LATER_MAX) {
+      const unfinished = position.later.map(([id, rest]) => ({ id, rest }));
+      const { counts, begun, later } = await lookAtItems(walk, at, unfinished);
+      // Items that were not processed go first.
+      const left = [...position.later.slice(begun), ...later];
+      const isOver = position.isAtEnd === true && left.length === 0;
+      return { next: isOver ? undefined : { ...position, later: left }, counts };
+    }
     const { items, next } = await walk.page(position.after);
     const { counts, begun, later } = await lookAtItems(walk, at, items);
     const all = [...position.later, ...later];

@@ -17,25 +17,17 @@ export function misreadAddress(given: string): string | undefined {
     return undefined;
   if (CONTROL.test(text)) return "must not contain line breaks, tabs or other control characters";
   if (text.includes("\\")) return "must not contain a backslash: write a slash, or %5C";
-  return misreadAuthority(AUTHORITY.exec(text)?.[1] ?? "", new URL(text));
-}
-
-function misreadAuthority(
-  authority: string,
-  { hostname, username, password }: URL,
-): string | undefined {
+  const authority = AUTHORITY.exec(text)?.[1] ?? "";
+  const { hostname, username, password } = new URL(text);
   if (authority === "") return "must have two slashes and then its host name";
   const hostAt = authority.lastIndexOf("@") + 1;
   if (hostAt > 0 && username === "" && password === "")
     return "must not carry a user name or a password";
   const host = authority.slice(hostAt);
-  if (host.startsWith("[") || isWrittenAs(host.split(":")[0] ?? "", hostname)) return undefined;
+  const written = (host.split(":")[0] ?? "").toLowerCase().normalize("NFC");
+  const isAsWritten = written === hostname || written === domainToUnicode(hostname);
+  if (host.startsWith("[") || isAsWritten) return undefined;
   return "must have its host name as it is: without escapes, invisible or full-width characters, and an IPv4 address as four decimal numbers";
-}
-
-function isWrittenAs(host: string, hostname: string): boolean {
-  const written = host.toLowerCase().normalize("NFC");
-  return written === hostname || written === domainToUnicode(hostname);
 }
 
 /** Reserved names that lead nowhere on the public internet (RFC 6761, 6762, 7686, 8375, 9476). */

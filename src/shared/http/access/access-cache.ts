@@ -83,10 +83,6 @@ export class AccessCache {
     this.#count(cached, 1, characters);
     while (cached.rows.size > rowsOfPlatform || cached.characters > charactersOfPlatform)
       this.#forget(cached, first(cached.rows));
-    this.#shrink();
-  }
-
-  #shrink(): void {
     while (this.#rows > this.#limits.rows || this.#characters > this.#limits.characters) {
       const platformId = first(this.#platforms);
       const oldest = this.#platforms.get(platformId);

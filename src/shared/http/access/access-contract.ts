@@ -96,17 +96,6 @@ export const ACCESS_CONTRACTS = {
   ),
 } as const satisfies Readonly<Record<string, AccessContract>>;
 
-export function ownersContract(contract: AccessContract): AccessContract {
-  const callers = contract.callers.replace("a session", "an owner's session");
-  return { ...contract, callers, errors: [...contract.errors, "owner_required"] };
-}
-
-/** Returns the contract of a rule that only admits sessions confirmed a short time ago. */
-export function confirmedContract(contract: AccessContract): AccessContract {
-  const callers = `${contract.callers} (freshly confirmed)`;
-  return { ...contract, callers, errors: [...contract.errors, "confirmation_required"] };
-}
-
 export function operatorContract(roles: readonly string[]): AccessContract {
   const errors: readonly ErrorCode[] = [
     "unauthenticated",

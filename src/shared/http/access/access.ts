@@ -1,10 +1,5 @@
 import { type AccessRows, verifySession } from "../../people/people.ts";
-import {
-  type PlatformAccess,
-  type Application,
-  verifyKey,
-  type Profile,
-} from "../../tenants/tenants.ts";
+import { type Application, verifyKey, type Profile } from "../../tenants/tenants.ts";
 import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential, sessionExpired } from "../../callers/credential.ts";
 import type {
@@ -141,30 +136,10 @@ async function authenticate({ services, headers, limits, rows }: AccessRequest, 
   return { caller, tenancy, isUnverified: "isUnverified" in verified && verified.isUnverified };
 }
 
-/** Returns the application of a key: there is one, since none is ever removed. */
-function applicationOfKey(
-  { applicationId: id }: ApiKeyCaller,
-  { disabledApplicationIds }: PlatformAccess,
-): Pick<Application, "id" | "status"> {
-  return { id, status: disabledApplicationIds.includes(id) ? "disabled" : "active" };
-}
-
 export function profilesOfHeaders(headers: Headers): string[] {
   return [headers.get("x-profile-id"), headers.get("profile-id")]
     .map((text) => text?.trim() ?? "")
     .filter((text) => text !== "");
-}
-
-/** Refuses a header and a path that name different profiles, before the answer says anything about either. */
-function requireOneProfile({ headers, params }: AccessRequest): void {
-  const path = params["profileId"];
-  const header = profilesOfHeaders(headers).find((named) => named !== path);
-  if (path === undefined || header === undefined) return;
-  throw new AppError(
-    "profile_header_mismatch",
-    "X-Profile-Id and the path name different profiles. Leave out the header, or send the same id.",
-    { details: { header, path } },
-  );
 }
 
 /** A caller with the rows that say what it may do. */
@@ -194,25 +169,32 @@ export async function identify(
     throw recordDenial(request, caller, "platform_suspended", "The platform is suspended.");
   if (platform.status === "closed")
     throw recordDenial(request, caller, "platform_closed", "The platform is closed.");
-  if (isUnverified) requireVerified(request, caller);
+  // Until then, a user may only read.
+  if (isUnverified && !request.isRead && request.admitsUnverified !== true)
+    throw recordDenial(
+      request,
+      caller,
+      "email_unverified",
+      "Verify your e-mail first: follow the link that was mailed to you. POST /v1/auth/verify/resend sends it again.",
+    );
   let application: IdentifiedCaller["application"] = tenancy.application;
   if (caller.kind === "api_key") {
-    application = applicationOfKey(caller, platform);
+    // A key always has its application, since none is ever removed.
+    const id = caller.applicationId;
+    const isDisabled = platform.disabledApplicationIds.includes(id);
+    application = { id, status: isDisabled ? "disabled" : "active" };
     requireEnabled(request, caller, application);
   } else if (applicationId !== null && application === undefined) throw notFound();
-  requireOneProfile(request);
+  // Before the answer says anything about either of two profiles.
+  const path = request.params["profileId"];
+  const header = profilesOfHeaders(request.headers).find((named) => named !== path);
+  if (path !== undefined && header !== undefined)
+    throw new AppError(
+      "profile_header_mismatch",
+      "X-Profile-Id and the path name different profiles. Leave out the header, or send the same id.",
+      { details: { header, path } },
+    );
   return { caller, application, profile };
-}
-
-/** Refuses a user with an e-mail to verify, who may only read. @throws AppError `email_unverified` */
-function requireVerified(request: AccessRequest, caller: Caller): void {
-  if (request.isRead || request.admitsUnverified === true) return;
-  throw recordDenial(
-    request,
-    caller,
-    "email_unverified",
-    "Verify your e-mail first: follow the link that was mailed to you. POST /v1/auth/verify/resend sends it again.",
-  );
 }
 
 /** Refuses a disabled application. @throws AppError `application_disabled` */
@@ -223,16 +205,6 @@ export function requireEnabled(
 ): void {
   if (application.status === "disabled")
     throw recordDenial(request, caller, "application_disabled", "The application is disabled.");
-}
-
-function requireAppAdmin(request: AccessRequest, caller: ApiKeyCaller | SessionCaller): void {
-  if (caller.kind === "api_key" && caller.keyScope === "restricted")
-    throw recordDenial(
-      request,
-      caller,
-      "app_admin_required",
-      "A restricted key may not do this. Use an app_admin key or a session.",
-    );
 }
 
 async function platformScope(request: AccessRequest): Promise<PlatformScope> {
@@ -252,7 +224,14 @@ function inApplication(scope: PlatformScope): ApplicationScope {
 
 async function adminScope(request: AccessRequest): Promise<PlatformScope> {
   const scope = await platformScope(request);
-  requireAppAdmin(request, scope.caller);
+  const { caller } = scope;
+  if (caller.kind === "api_key" && caller.keyScope === "restricted")
+    throw recordDenial(
+      request,
+      caller,
+      "app_admin_required",
+      "A restricted key may not do this. Use an app_admin key or a session.",
+    );
   return scope;
 }
 

@@ -1,4 +1,3 @@
-import type { OperatorCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
 import { AppError, boundedText } from "../../runtime/errors.ts";
@@ -6,14 +5,6 @@ import { recordRefusal, requestScope, type Access } from "./access.ts";
 import { operatorContract } from "./access-contract.ts";
 
 type OperatorRole = "Admin" | "Operator";
-
-function roleRequired(roles: readonly OperatorRole[], caller: OperatorCaller): AppError {
-  const expected = roles.join(" or ");
-  const found = boundedText(caller.roles.join(", ") || "(none)");
-  return new AppError("role_required", `This needs the role ${expected}.`, {
-    failedCheck: { check: "role", expected, found },
-  });
-}
 
 /** Admits a token of the operators' identity provider with one of the roles, or without roles any valid token. */
 export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
@@ -31,8 +22,14 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
         });
       const caller = await request.services.access.operators.verify(credential.text);
       await request.limits.admit(caller);
-      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
-        throw recordRefusal(request, caller, roleRequired(roles, caller));
+      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role))) {
+        const expected = roles.join(" or ");
+        const found = boundedText(caller.roles.join(", ") || "(none)");
+        const refusal = new AppError("role_required", `This needs the role ${expected}.`, {
+          failedCheck: { check: "role", expected, found },
+        });
+        throw recordRefusal(request, caller, refusal);
+      }
       return { ...requestScope(request), caller };
     },
   };

@@ -1,4 +1,4 @@
-import type { ApiKeyCaller, Maker, SessionCaller } from "../../callers/caller.ts";
+import type { ApiKeyCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { profileOfSession, type PublishingScope } from "../../connections/connections.ts";
 import type { AcceptingScope } from "../../publishing/publishing.ts";
@@ -51,17 +51,6 @@ async function grantOf(
   return grant;
 }
 
-async function mayActFor(
-  request: AccessRequest,
-  caller: ApiKeyCaller | SessionCaller,
-  profileId: string,
-): Promise<{ readonly isAllowed: boolean; readonly grantedBy?: Maker }> {
-  if (caller.kind === "session" || caller.keyScope === "app_admin") return { isAllowed: true };
-  const grant = await grantOf(request, caller, profileId);
-  if (grant !== undefined) return { isAllowed: true, grantedBy: grant.mintedBy };
-  return { isAllowed: caller.allowedProfileIds.includes(profileId) };
-}
-
 async function resolveProfile(request: AccessRequest) {
   const profileId = namedProfile(request);
   const { caller, application, profile } = await identify(request, profileId);
@@ -69,10 +58,11 @@ async function resolveProfile(request: AccessRequest) {
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();
   // A wrong grant is a wrong credential, so it is refused before the answer says anything about the profile.
-  const { isAllowed, ...granted } = await mayActFor(request, caller, profileId);
+  const isRestricted = caller.kind === "api_key" && caller.keyScope === "restricted";
+  const grant = isRestricted ? await grantOf(request, caller, profileId) : undefined;
   if (profile === undefined) throw notFound();
   if (application !== undefined && profile.applicationId !== application.id) throw notFound();
-  if (!isAllowed)
+  if (isRestricted && grant === undefined && !caller.allowedProfileIds.includes(profileId))
     throw recordDenial(
       request,
       caller,
@@ -85,7 +75,7 @@ async function resolveProfile(request: AccessRequest) {
     platformId: caller.platformId,
     applicationId: profile.applicationId,
     profileId: profile.id,
-    ...granted,
+    ...(grant && { grantedBy: grant.mintedBy }),
   };
   return { scope, profile, application };
 }

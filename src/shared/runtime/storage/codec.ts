@@ -216,18 +216,6 @@ export const longJsonOrNull = <Value>(schema: Form<Value>): Column<Value | null>
   },
 });
 
-/** Refuses a row that needs a feature which this build lacks. @throws NewerRow */
-function requireFeatures(kind: string, row: Row): void {
-  const { needs, rowKey } = row;
-  // Hardly any row has this column, and every read calls this function.
-  if (needs === undefined) return;
-  const missing = String(needs)
-    .split(",")
-    .filter((name) => name !== "" && !FEATURES.has(name));
-  if (missing.length === 0) return;
-  throw new NewerRow({ kind, rowKey, column: "needs", reason: "names what this build lacks" });
-}
-
 export function rowCodec<const Of extends DeclaredColumns>(
   kind: string,
   columns: Of,
@@ -252,14 +240,24 @@ export function rowCodec<const Of extends DeclaredColumns>(
       return into;
     },
     decode(row, reader = "work") {
-      requireFeatures(kind, row);
+      const { needs, rowKey } = row;
+      if (needs !== undefined) {
+        const features = String(needs).split(",");
+        if (features.some((name) => name !== "" && !FEATURES.has(name)))
+          throw new NewerRow({
+            kind,
+            rowKey,
+            column: "needs",
+            reason: "names what this build lacks",
+          });
+      }
       const value: Record<string, unknown> = {};
       for (const [name, column] of entries) {
         try {
           value[name] = column.read(row, name, reader);
         } catch (error) {
           if (!(error instanceof Misfit)) throw error;
-          const damage = { kind, rowKey: row.rowKey, column: name, reason: error.message };
+          const damage = { kind, rowKey, column: name, reason: error.message };
           throw error instanceof NewerValue ? new NewerRow(damage) : new DamagedRow(damage);
         }
       }

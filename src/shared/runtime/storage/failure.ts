@@ -22,11 +22,6 @@ export interface StorageFailure {
   readonly failedWrite?: number | undefined;
 }
 
-function indexIn(error: object): number | undefined {
-  const found = error instanceof Error ? /^(\d{1,3}):/.exec(error.message) : null;
-  return found === null ? undefined : Number(found[1]);
-}
-
 export function failureOf(error: unknown): StorageFailure {
   if (typeof error !== "object" || error === null) return { status: undefined, code: undefined };
   const { statusCode, code, details } = error as {
@@ -34,11 +29,12 @@ export function failureOf(error: unknown): StorageFailure {
     code?: unknown;
     details?: { errorCode?: unknown; odataError?: { code?: unknown } };
   };
+  const index = error instanceof Error ? /^(\d{1,3}):/.exec(error.message)?.[1] : undefined;
   const named = details?.odataError?.code ?? details?.errorCode ?? code;
   return {
     status: typeof statusCode === "number" ? statusCode : undefined,
     code: typeof named === "string" ? named : undefined,
-    failedWrite: indexIn(error),
+    failedWrite: index === undefined ? undefined : Number(index),
   };
 }
 

@@ -73,10 +73,14 @@ export class Queue implements MessageQueue, PoisonQueue {
     try {
       const asked = { numberOfMessages: RECEIVED_MAX, ...limits() };
       const { receivedMessageItems } = await client.receiveMessages(asked);
-      return receivedMessageItems.map(({ messageId, popReceipt, messageText }) => ({
-        text: decodedMessage(messageText),
-        remove: async () => void (await client.deleteMessage(messageId, popReceipt, limits())),
-      }));
+      return receivedMessageItems.map(({ messageId, popReceipt, messageText }) => {
+        const bytes = Buffer.from(messageText, "base64");
+        return {
+          // Text that isn't base64 stays unchanged.
+          text: bytes.toString("base64") === messageText ? bytes.toString() : messageText,
+          remove: async () => void (await client.deleteMessage(messageId, popReceipt, limits())),
+        };
+      });
     } catch (error) {
       if (isMissingQueue(error)) return [];
       throw error;
@@ -93,12 +97,6 @@ export class Queue implements MessageQueue, PoisonQueue {
     this.#client ??= this.#open();
     return this.#client;
   }
-}
-
-/** Decodes a base64 message. Any other text is returned unchanged. */
-function decodedMessage(text: string): string {
-  const bytes = Buffer.from(text, "base64");
-  return bytes.toString("base64") === text ? bytes.toString() : text;
 }
 
 /** Fields that every hint has in addition to its ids. */

@@ -39,21 +39,16 @@ function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function ofPartitions({ partitionKey, partitions }: Selection): string[] {
-  const conditions: string[] = [];
+/** Returns the OData filter of a selection, or "" for a whole table. */
+export function filterOf(selection: Selection): string {
+  const { partitionKey, partitions, from, before, property, values = [], olderThan } = selection;
+  const fits = values.map((value) => `${property} eq ${literal(value)}`).join(" or ");
+  const conditions = fits === "" ? [] : [`(${fits})`];
   if (partitionKey !== undefined) conditions.push(`PartitionKey eq ${literal(partitionKey)}`);
   if (partitions?.from !== undefined)
     conditions.push(`PartitionKey ge ${literal(partitions.from)}`);
   if (partitions?.before !== undefined)
     conditions.push(`PartitionKey lt ${literal(partitions.before)}`);
-  return conditions;
-}
-
-/** Returns the OData filter of a selection, or "" for a whole table. */
-export function filterOf(selection: Selection): string {
-  const { from, before, property, values = [], olderThan } = selection;
-  const fits = values.map((value) => `${property} eq ${literal(value)}`).join(" or ");
-  const conditions = [...(fits === "" ? [] : [`(${fits})`]), ...ofPartitions(selection)];
   if (from !== undefined) conditions.push(`RowKey ge ${literal(from)}`);
   if (before !== undefined) conditions.push(`RowKey lt ${literal(before)}`);
   if (olderThan !== undefined)

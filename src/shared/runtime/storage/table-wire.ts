@@ -84,12 +84,6 @@ const LINES = {
   deleted: linesOf(writeHeaders({ method: "DELETE", path: "" })),
 };
 
-function headerLines({ method, etag, body }: WriteRequest): string {
-  if (method === "POST") return LINES.created;
-  const lines = body === undefined ? LINES.deleted : LINES.written;
-  return etag === undefined ? lines : `${lines}if-match: ${etag}\r\n`;
-}
-
 const keyText = (key: string) => encodeURIComponent(key.replaceAll("'", "''"));
 const rowPath = (table: string, partitionKey: string, rowKey: string) =>
   `/${table}(PartitionKey='${keyText(partitionKey)}',RowKey='${keyText(rowKey)}')`;
@@ -98,16 +92,14 @@ type Entity = Readonly<Record<string, unknown>>;
 
 const NOT_COLUMNS: ReadonlySet<string> = new Set(["PartitionKey", "RowKey", "Timestamp"]);
 
-/** Reports whether the name is a column of the row. Other names describe the answer or the type of a column. */
-const isColumn = (name: string) =>
-  !NOT_COLUMNS.has(name) && !name.startsWith("odata.") && !name.includes("@");
-
 /** Converts a row of the service. Properties with a type of their own, such as a time, are left out: we write none. */
 function toStoredRow(entity: Entity): StoredRow {
   const row: Record<string, RowValue> & { rowKey: string } = { rowKey: String(entity["RowKey"]) };
   for (const name of Object.keys(entity)) {
     const value = entity[name];
-    if (!isColumn(name) || `${name}@odata.type` in entity) continue;
+    // Other names describe the answer or the type of a column.
+    const isColumn = !NOT_COLUMNS.has(name) && !name.startsWith("odata.") && !name.includes("@");
+    if (!isColumn || `${name}@odata.type` in entity) continue;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
       row[name] = value;
   }
@@ -118,15 +110,6 @@ const escaped = (character: string) =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 const LINE_ENDS = /[\u2028\u2029]/g;
-
-/**
- * Formats a row as JSON in one line. U+2028 and U+2029 are escaped too, although JSON doesn't require it: the storage
- * emulator takes them for line ends, fails in the middle of the transaction, and then refuses every later one.
- */
-function rowBody(partitionKey: string, { rowKey, ...columns }: Row): string {
-  const body = JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
-  return body.replace(LINE_ENDS, escaped);
-}
 
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
 
@@ -142,9 +125,13 @@ function writeRequest(table: string, partitionKey: string, write: SingleWrite): 
     const etag = "etag" in write ? write.etag : "*";
     return { method: "DELETE", path: rowPath(table, partitionKey, write.rowKey), etag };
   }
-  const body = rowBody(partitionKey, write.row);
+  const { rowKey, ...columns } = write.row;
+  const json = JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
+  // U+2028 and U+2029 are escaped too, although JSON doesn't require it: the storage emulator takes them for line ends,
+  // fails in the middle of the transaction, and then refuses every later one.
+  const body = json.replace(LINE_ENDS, escaped);
   if (write.kind === "create") return { method: "POST", path: `/${table}`, body };
-  const path = rowPath(table, partitionKey, write.row.rowKey);
+  const path = rowPath(table, partitionKey, rowKey);
   switch (write.kind) {
     case "put":
       return { method: "PUT", path, body };
@@ -187,9 +174,11 @@ function batchBody(
   requests: readonly WriteRequest[],
   { batch, changes }: { readonly batch: string; readonly changes: string },
 ): Buffer {
-  const parts = requests.map((request) => {
-    const { method, path, body = "" } = request;
-    return `--${changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n${method} ${url}${path} HTTP/1.1\r\n${headerLines(request)}\r\n${body}\r\n`;
+  const parts = requests.map(({ method, path, etag, body }) => {
+    let lines = body === undefined ? LINES.deleted : LINES.written;
+    if (method === "POST") lines = LINES.created;
+    else if (etag !== undefined) lines += `if-match: ${etag}\r\n`;
+    return `--${changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n${method} ${url}${path} HTTP/1.1\r\n${lines}\r\n${body ?? ""}\r\n`;
   });
   // Encoded once. Signing and sending would each encode it again.
   return Buffer.from(
@@ -214,22 +203,10 @@ function etagsOf(text: string, count: number): string[] {
   return etags;
 }
 
-/** Returns where the query continues, in the SDK's format, because long walks store such positions. */
-function continuationOf({ headers }: PipelineResponse): string | undefined {
-  const nextPartitionKey = headers.get("x-ms-continuation-nextpartitionkey");
-  const nextRowKey = headers.get("x-ms-continuation-nextrowkey");
-  if (nextPartitionKey === undefined) return undefined;
-  return Buffer.from(JSON.stringify({ nextPartitionKey, nextRowKey })).toString("base64");
-}
-
-function continuationQuery(after: string): string {
-  const text = Buffer.from(after, "base64").toString();
-  const { nextPartitionKey, nextRowKey } = JSON.parse(text) as {
-    readonly nextPartitionKey: string;
-    readonly nextRowKey?: string;
-  };
-  const partition = `&NextPartitionKey=${encodeURIComponent(nextPartitionKey)}`;
-  return nextRowKey ? `${partition}&NextRowKey=${encodeURIComponent(nextRowKey)}` : partition;
+/** Where a query continues, in the SDK's format, because long walks store such positions. */
+interface Continuation {
+  readonly nextPartitionKey: string;
+  readonly nextRowKey?: string | undefined;
 }
 
 /** Shared by all tables, because it holds the connections. */
@@ -293,7 +270,14 @@ export class ServiceTable implements TableWire {
 
   async page({ filter, rows, after }: PageQuery, signal: AbortSignal): Promise<SelectedPage> {
     const fits = filter === "" ? "" : `&$filter=${encodeURIComponent(filter)}`;
-    const from = after === undefined ? "" : continuationQuery(after);
+    let from = "";
+    if (after !== undefined) {
+      const { nextPartitionKey, nextRowKey } = JSON.parse(
+        Buffer.from(after, "base64").toString(),
+      ) as Continuation;
+      from = `&NextPartitionKey=${encodeURIComponent(nextPartitionKey)}`;
+      if (nextRowKey) from += `&NextRowKey=${encodeURIComponent(nextRowKey)}`;
+    }
     const path = `/${this.#client.tableName}()?$top=${rows}${fits}${from}`;
     const answer = successOf(await this.#send({ method: "GET", path, headers: HEADERS }, signal));
     const { value } = answerJson(answer) as { readonly value: readonly Entity[] };
@@ -301,7 +285,11 @@ export class ServiceTable implements TableWire {
       ...toStoredRow(entity),
       partitionKey: String(entity["PartitionKey"]),
     }));
-    return { rows: found, next: continuationOf(answer) };
+    const nextPartitionKey = answer.headers.get("x-ms-continuation-nextpartitionkey");
+    if (nextPartitionKey === undefined) return { rows: found, next: undefined };
+    const nextRowKey = answer.headers.get("x-ms-continuation-nextrowkey");
+    const next: Continuation = { nextPartitionKey, nextRowKey };
+    return { rows: found, next: Buffer.from(JSON.stringify(next)).toString("base64") };
   }
 
   async write(partitionKey: string, write: SingleWrite, signal: AbortSignal): Promise<string> {

@@ -14,7 +14,7 @@ import {
   type TransactionResult,
 } from "./row.ts";
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
-import type { PageQuery, SingleWrite, TableWire } from "./table-wire.ts";
+import type { SingleWrite, TableWire } from "./table-wire.ts";
 import { RequestGate } from "./request-gate.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeInBatches } from "./write-batches.ts";
@@ -218,28 +218,25 @@ export class Table {
     let continuation = after;
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const rows = Math.min(PAGE_ROWS_MAX, size());
-      const answer = await this.#page({ filter, rows, after: continuation });
-      if (answer === undefined) return;
+      const query = { filter, rows, after: continuation };
+      let answer: SelectedPage;
+      try {
+        answer = await retryHarmless(async () => {
+          using request = await this.#begin();
+          return await request.wire.page(query, request.signal);
+        });
+      } catch (error) {
+        // The table doesn't exist yet.
+        if (failureOf(error).status === 404) return;
+        if (isDefinite(error)) throw error;
+        throw serviceUnavailable(error);
+      }
       yield answer;
       if (answer.next === undefined) return;
       continuation = answer.next;
     }
     // An error, so that no caller takes this for the end of the list.
     throw serviceUnavailable(new Error(`a query did not end after ${PAGES_MAX} pages`));
-  }
-
-  /** Reads a page of a query. The result is undefined when the table doesn't exist. */
-  async #page(query: PageQuery): Promise<SelectedPage | undefined> {
-    try {
-      return await retryHarmless(async () => {
-        using request = await this.#begin();
-        return await request.wire.page(query, request.signal);
-      });
-    } catch (error) {
-      if (failureOf(error).status === 404) return undefined;
-      if (isDefinite(error)) throw error;
-      throw serviceUnavailable(error);
-    }
   }
 
   /** Removes a page of selected rows in any version. Returns their number and where to continue. */

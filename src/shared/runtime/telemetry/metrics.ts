@@ -78,16 +78,6 @@ function boundsOf(name: MetricName): readonly number[] {
   return metric.kind === "histogram" ? metric.bounds : [];
 }
 
-/** Formats the ranges as `{"<=5": 12, "<=10": 3, ">10": 1}`, without the empty ones. */
-function rangesOf({ name, ranges }: Series): Record<string, number> {
-  const bounds = boundsOf(name);
-  const named = ranges.map((count, index): [string, number] => {
-    const bound = bounds[index];
-    return [bound === undefined ? `>${bounds.at(-1)}` : `<=${bound}`, count];
-  });
-  return Object.fromEntries(named.filter(([, count]) => count > 0));
-}
-
 /** The counters and histograms of a process, kept in memory and logged once a minute, one line per series. */
 export class Metrics {
   readonly #log: Log;
@@ -131,20 +121,32 @@ export class Metrics {
   }
 
   #write(series: Series): void {
-    const { name, labels, count, sum, min, max } = series;
+    const { name, labels, count, sum, min, max, ranges } = series;
     const isHistogram = METRICS[name].kind === "histogram";
+    const bounds = boundsOf(name);
+    // As `{"<=5": 12, "<=10": 3, ">10": 1}`.
+    const named = ranges.map((times, index): [string, number] => {
+      const bound = bounds[index];
+      return [bound === undefined ? `>${bounds.at(-1)}` : `<=${bound}`, times];
+    });
+    const filled = Object.fromEntries(named.filter(([, times]) => times > 0));
     this.#log.info("metric", {
       metric: name,
       process: this.#process,
       since: this.#since,
       ...labels,
       count,
-      ...(isHistogram ? { sum: rounded(sum), min, max, ranges: rangesOf(series) } : {}),
+      // Without the rounding errors of the sum.
+      ...(isHistogram && { sum: Math.round(sum * 1_000) / 1_000, min, max, ranges: filled }),
     });
   }
 
   #seriesOf<Name extends MetricName>(name: Name, labels: LabelsOf<Name>): Series {
-    this.#timer ??= this.#startMinute();
+    if (this.#timer === undefined) {
+      // With the first value of a minute, so that an idle process logs nothing.
+      this.#since = new Date().toISOString();
+      this.#timer = outsideWork(() => setTimeout(() => this.flush(), FLUSH_MS)).unref();
+    }
     let ofMetric = this.#series.get(name);
     if (ofMetric === undefined) {
       ofMetric = new Map();
@@ -154,38 +156,23 @@ export class Metrics {
     const known = ofMetric.get(seriesKey(asGiven));
     if (known !== undefined) return known;
     const isFull = ofMetric.size >= SERIES_MAX;
-    const kept = isFull ? onlyOther(asGiven) : asGiven;
-    const series = ofMetric.get(seriesKey(kept)) ?? newSeries(name, kept);
+    const other = Object.fromEntries(Object.keys(asGiven).map((label) => [label, OTHER]));
+    const kept = isFull ? other : asGiven;
+    const histogram = METRICS[name].kind === "histogram";
+    const series = ofMetric.get(seriesKey(kept)) ?? {
+      name,
+      labels: kept,
+      count: 0,
+      sum: 0,
+      min: Infinity,
+      max: -Infinity,
+      ranges: histogram ? [...boundsOf(name), 0].map(() => 0) : [],
+    };
     ofMetric.set(seriesKey(kept), series);
     return series;
   }
-
-  /** Starts the timer with the first value of a minute, so that an idle process logs nothing. */
-  #startMinute(): NodeJS.Timeout {
-    this.#since = new Date().toISOString();
-    return outsideWork(() => setTimeout(() => this.flush(), FLUSH_MS)).unref();
-  }
-}
-
-/** Removes the rounding errors of a sum. */
-function rounded(sum: number): number {
-  return Math.round(sum * 1_000) / 1_000;
 }
 
 function seriesKey(labels: Readonly<Record<string, string>>): string {
   return Object.values(labels).join("|");
-}
-
-function onlyOther(labels: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.keys(labels).map((label) => [label, OTHER]));
-}
-
-function newSeries(name: MetricName, labels: Readonly<Record<string, string>>): Series {
-  const ranges =
-    METRICS[name].kind === "histogram"
-      ? boundsOf(name)
-          .map(() => 0)
-          .concat(0)
-      : [];
-  return { name, labels, count: 0, sum: 0, min: Infinity, max: -Infinity, ranges };
 }
