@@ -2,7 +2,7 @@ import { comparedEmail } from "../runtime/email.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Columns, Row } from "../runtime/storage/row.ts";
+import type { Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { inBatches } from "../runtime/promises.ts";
 
@@ -97,16 +97,15 @@ export interface OwnSubject {
   readonly id: string;
 }
 
-const subjectName = (subject: LoginSubject) =>
-  subject.kind === "email" ? comparedEmail(subject.email) : `${subject.kind}|${subject.id}`;
-
 /** Returns the name under which failures of a network, device or session are counted for an e-mail: a hash of both. */
 export const failureGroup = (email: string, from: string): string =>
   sha256Hex(`${comparedEmail(email)}|${from}`).slice(0, GROUP_DIGITS);
 
 /** Makes the key. Many rows share a partition, so that the purge can find them. */
 function historyKey(subject: LoginSubject) {
-  const hash = sha256Hex(subjectName(subject));
+  const isEmail = subject.kind === "email";
+  const name = isEmail ? comparedEmail(subject.email) : `${subject.kind}|${subject.id}`;
+  const hash = sha256Hex(name);
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
@@ -120,13 +119,6 @@ const LETTERS = { password: "p", code: "c", own_code: "o" } as const;
 const KINDS = new Map(
   (Object.keys(LETTERS) as FailureKind[]).map((kind) => [LETTERS[kind] as string, kind]),
 );
-
-const toText = ({ kind, group, at, resets }: LoginFailure) =>
-  `${LETTERS[kind]}${group}.${at.toString(36)}.${resets}`;
-
-function toColumns(history: LoginHistory): Columns {
-  return loginHistoryRow.encode({ failures: history.map(toText).join(",") });
-}
 
 function toHistory(row: Row): LoginHistory {
   const { failures } = loginHistoryRow.decode(row);
@@ -174,7 +166,10 @@ export class LoginHistoryStore {
       const changed = change(history);
       if (changed === undefined) return { kind: "leave" };
       if (changed.length === 0) return { kind: "remove" };
-      return { kind: "keep", columns: toColumns(changed) };
+      const entries = changed.map(
+        ({ kind, group, at, resets }) => `${LETTERS[kind]}${group}.${at.toString(36)}.${resets}`,
+      );
+      return { kind: "keep", columns: loginHistoryRow.encode({ failures: entries.join(",") }) };
     });
     return history;
   }

@@ -90,11 +90,14 @@ export class SharedWindow {
   /** Decides the next step of a request. `waited` says that an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): AdmitStep {
     const now = this.#roll(at.now);
+    const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
+    const seen = columns.size + 1;
     return admissionStep({
       limit,
       count: weightedCount(this.#usage(), now),
       unseen: this.#unseen(),
-      instances: this.#instances(),
+      // An instance that just started doesn't yet see others that started with it.
+      instances: this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED),
       isFresh: now - this.#exchangedAt <= FRESH_MS,
       failing: this.#failing || at.now - at.askedAt > WAIT_MS_MAX,
       waited,
@@ -114,13 +117,6 @@ export class SharedWindow {
 
   #usage(): Usage {
     return { current: this.#current.total, previous: this.#previous.total };
-  }
-
-  /** Returns the number of instances. An instance that just started doesn't yet see others that started with it. */
-  #instances(): number {
-    const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
-    const seen = columns.size + 1;
-    return this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED);
   }
 
   decision(allowed: boolean, limit: number, at: Moment): Admission {

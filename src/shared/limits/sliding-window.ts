@@ -92,9 +92,6 @@ export function exchangeAfter(limit: number, instances: number): number {
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
 }
 
-/** Returns the share of the limit above which every request waits for an exchange. */
-const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
-
 /** Decides whether to admit a request, to refuse it, or to exchange counts first. */
 export function admissionStep(view: WindowView): AdmitStep {
   const { limit, count, unseen, instances, isFresh } = view;
@@ -102,7 +99,9 @@ export function admissionStep(view: WindowView): AdmitStep {
   if (view.failing) return isFull ? DENY : grant(!isFresh);
   if (isFull) return isFresh || view.waited ? DENY : WAIT;
   const max = unseenMax(limit, instances);
-  if (count + 1 > limit * strictShare(instances)) {
+  // Above this share of the limit, every request waits for an exchange.
+  const strictShare = instances > INSTANCES_ASSUMED ? 0.5 : 0.7;
+  if (count + 1 > limit * strictShare) {
     // The rest is divided, so that all instances can take their part at the same time.
     const share = between(1, Math.floor((limit - count) / instances), max);
     return view.waited && unseen < share ? grant(false) : WAIT;

@@ -111,16 +111,6 @@ export function touched(post: Post, now: Date): Post {
   return { ...post, updatedAt: now.toISOString() };
 }
 
-/** Returns the write of a post's row: the whole row for an edit, which has a new revision, or else its progress. */
-function postRowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
-  const rowKey = postKey(postRefOf(post));
-  if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
-  const { etag } = before;
-  if (before.post.revision !== post.revision)
-    return { kind: "merge", row: toPostRow(rowKey, post), etag };
-  return { kind: "merge", row: { rowKey, ...postProgress(post) }, etag };
-}
-
 function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs): RowWrite[] {
   const ref = postRefOf(post);
   const stored = before?.legs ?? [];
@@ -135,18 +125,6 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
     return { kind: "delete", rowKey: legKey(ref, leg.network) };
   });
   return [...writes, ...removed];
-}
-
-/** Returns the writes of the work row, which exists while a post that has started has work left. */
-function workWrites(
-  before: CurrentPost | undefined,
-  { post, legs }: PostWithLegs,
-  nextCheckAt: string | undefined,
-): RowWrite[] {
-  const hasWork = before?.hasWork === true;
-  if (!legs.some(isBusy)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
-  if (hasWork || nextCheckAt === undefined) return [];
-  return [{ kind: "create", row: toWorkRow({ ref: postRefOf(post), nextCheckAt, checks: 0 }) }];
 }
 
 /**
@@ -168,11 +146,27 @@ export function postWrite(
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
   const { nextCheckAt, legs, ...paced } = withPace(known?.legs ?? [], after.legs, view, pace);
   const { post, writes: events } = withEvents(known, { post: after.post, legs }, view.now);
+  const ref = postRefOf(post);
+  const rowKey = postKey(ref);
+  let postRow: RowWrite = { kind: "create", row: toPostRow(rowKey, post) };
+  if (before !== undefined) {
+    // An edit has a new revision, and writes the whole row. Everything else writes the post's progress.
+    const isEdit = before.post.revision !== post.revision;
+    const row = isEdit ? toPostRow(rowKey, post) : { rowKey, ...postProgress(post) };
+    postRow = { kind: "merge", row, etag: before.etag };
+  }
+  // The work row exists while a post that has started has work left.
+  const hadWork = before?.hasWork === true;
+  const hasWork = legs.some(isBusy);
+  const work: RowWrite[] = [];
+  if (hadWork && !hasWork) work.push({ kind: "delete", rowKey: workKey(post.id) });
+  if (hasWork && !hadWork && nextCheckAt !== undefined)
+    work.push({ kind: "create", row: toWorkRow({ ref, nextCheckAt, checks: 0 }) });
   return {
     writes: [
-      postRowWrite(before, post),
+      postRow,
       ...legWrites(before, { post, legs }),
-      ...workWrites(before, { post, legs }, nextCheckAt),
+      ...work,
       ...events,
       ...walletWrites(view, { movements, ...paced }),
     ],

@@ -32,17 +32,6 @@ function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[
 }
 
 /**
- * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a
- * retry makes it `processing` again.
- */
-function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
-  const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
-  if (isRetry) return [];
-  if (before?.status !== after.status) return [{ type: `post.${after.status}` }];
-  return before.revision === after.revision ? [] : [{ type: "post.updated" }];
-}
-
-/**
  * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced. There is
  * one event for each leg that ended, and one for the post's new state.
  */
@@ -51,7 +40,12 @@ export function withEvents(
   { post: after, legs }: PostWithLegs,
   now: Date,
 ): { readonly post: Post; readonly writes: readonly RowWrite[] } {
-  const post = eventsOfPost(before?.post, after);
+  const earlier = before?.post;
+  const post: PostEvent[] = [];
+  // A retry makes the post `processing` again, which is no event.
+  const isRetry = earlier !== undefined && hasStarted(earlier) && after.status === "processing";
+  if (!isRetry && earlier?.status !== after.status) post.push({ type: `post.${after.status}` });
+  else if (!isRetry && earlier?.revision !== after.revision) post.push({ type: "post.updated" });
   // The post's own event is the first when it begins, and the last when it ends.
   const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
   const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];

@@ -99,15 +99,6 @@ const callForm = shape((): z.ZodType<Call> => {
 });
 const callsForm = shape((): z.ZodType<Leg["calls"]> => z.tuple([callForm()], callForm()));
 
-/** Returns the calls without what their form adds again. */
-const compact = (calls: Leg["calls"]) =>
-  // Safe: read by its form, each is what it was.
-  calls.map((call) =>
-    Object.fromEntries(
-      Object.entries(call).filter(([, value]) => value !== null && value !== false),
-    ),
-  ) as unknown as Leg["calls"];
-
 /** The request, and the progress of the post. */
 export const postRow = rowCodec("post", {
   id: text(),
@@ -169,7 +160,13 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
     reservationOperation: operation,
     reservationDay: day,
   };
-  return { ...legRow.encode({ ...leg, ...reservation, calls: compact(leg.calls) }), rowKey };
+  // Without what the form of calls adds again. Safe: read by that form, each is what it was.
+  const calls = leg.calls.map((call) =>
+    Object.fromEntries(
+      Object.entries(call).filter(([, value]) => value !== null && value !== false),
+    ),
+  ) as unknown as Leg["calls"];
+  return { ...legRow.encode({ ...leg, ...reservation, calls }), rowKey };
 }
 
 /** Decodes the row of a leg. @throws DamagedRow; NewerRow for work on calls that this build does not know */

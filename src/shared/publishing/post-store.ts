@@ -233,8 +233,10 @@ export class PostStore {
       limit,
     });
     const works = rows.flatMap(({ row, etag }) => {
-      const work = unlessDamaged(() => toOpenWork(platformId, row));
-      return work === undefined ? [] : [{ ...work, etag }];
+      const found = unlessDamaged(() => workRow.decode(row));
+      if (found === undefined) return [];
+      const { profileId, ...work } = found;
+      return [{ ...work, ref: { platformId, profileId, postId: postIdOf(row) }, etag }];
     });
     const last = rows.at(-1);
     const next = rows.length < limit || last === undefined ? undefined : postIdOf(last.row);
@@ -311,9 +313,4 @@ function assembleAll(
 export function toWorkRow({ ref, nextCheckAt, checks }: OpenWork): Row {
   const { profileId, postId } = ref;
   return { ...workRow.encode({ profileId, nextCheckAt, checks }), rowKey: workKey(postId) };
-}
-
-function toOpenWork(platformId: string, row: Row): OpenWork {
-  const { profileId, ...work } = workRow.decode(row);
-  return { ...work, ref: { platformId, profileId, postId: postIdOf(row) } };
 }

@@ -5,7 +5,7 @@ import type { PublishingDeps } from "./deps.ts";
 import { queueLegs } from "./hints.ts";
 import { nextCheck } from "./leg-times.ts";
 import { isBusy, type Leg, nextLegStep } from "./leg.ts";
-import type { OpenWorkPage, StoredWork } from "./post-store.ts";
+import type { StoredWork } from "./post-store.ts";
 import { postRefOf, type Post } from "./post.ts";
 import { hasPendingEvents, hintEvents } from "../webhooks/webhooks.ts";
 
@@ -23,12 +23,6 @@ interface SweepProgress {
   legs: number;
   /** Whether the queue refused a hint. It then most likely refuses the others, and each would take long. */
   isRefused: boolean;
-}
-
-/** Returns a hint's delay in seconds, so that stalled legs keep to the platform's pace as new ones do. */
-function delayOf({ config }: PublishingDeps, sent: SweepProgress, legs: number): number {
-  sent.legs += legs;
-  return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
 
 /** Sends a hint for a post's stalled legs. @throws Error when the queue refuses it */
@@ -61,9 +55,11 @@ async function sweepPost(
   const open = found?.legs.filter(isBusy) ?? [];
   if (found === undefined || open.length === 0) return services.stores.posts.removeWork(work);
   const now = services.clock.now();
-  const { workCheckSeconds } = services.config.publishing;
+  const { workCheckSeconds, legsPerSecond } = services.config.publishing;
   const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
-  const delaySeconds = delayOf(services, sent, stalled.length);
+  // Stalled legs keep to the platform's pace as new ones do.
+  sent.legs += stalled.length;
+  const delaySeconds = Math.max(0, sent.legs - HINTS_FREE) / legsPerSecond;
   if (stalled.length > 0) {
     try {
       await hintStalled(services, found.post, stalled, delaySeconds);
@@ -97,18 +93,6 @@ async function trySweepPost(
   }
 }
 
-/** Lists the platform's open work that is due for a check, oldest first. */
-async function dueWork(services: PublishingDeps, platformId: string, first: OpenWorkPage) {
-  const now = services.clock.now().toISOString();
-  const due: StoredWork[] = [];
-  for (let page = first; ;) {
-    due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
-    if (page.next === undefined || due.length >= POSTS_MAX) break;
-    page = await services.stores.posts.listOpenWork(platformId, page.next);
-  }
-  return due.slice(0, POSTS_MAX);
-}
-
 /** Hints stalled work of a platform again: legs of its posts, and events that were not fanned out. */
 export async function sweepOpenWork(services: PublishingDeps, platformId: string): Promise<void> {
   const [first, hasEvents] = await Promise.all([
@@ -119,9 +103,17 @@ export async function sweepOpenWork(services: PublishingDeps, platformId: string
   if (first.works.length > 0 || hasEvents)
     await services.wakes.mark("platform", platformId, services.clock.now());
   if (hasEvents) await hintEvents(services.webhooks, platformId);
-  const due = await dueWork(services, platformId, first);
+  const now = services.clock.now().toISOString();
+  const due: StoredWork[] = [];
+  for (let page = first; ;) {
+    due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
+    if (page.next === undefined || due.length >= POSTS_MAX) break;
+    page = await services.stores.posts.listOpenWork(platformId, page.next);
+  }
   const sent = { legs: 0, isRefused: false };
-  await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
+  await inBatches(due.slice(0, POSTS_MAX), POSTS_AT_ONCE, (work) =>
+    trySweepPost(services, work, sent),
+  );
 }
 
 /** Reports whether the platform has a post with open work, or unreadable rows of one. */

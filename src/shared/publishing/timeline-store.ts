@@ -2,7 +2,7 @@ import { boundedCode, boundedNote } from "../networks/contract/bounded.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { integerOrNull, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Row } from "../runtime/storage/row.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 
 /** What can happen to a post, by its name in the timeline. */
@@ -87,11 +87,16 @@ export class TimelineStore {
   /** Appends the steps of one worker's run. `run` separates the keys of concurrent runs. */
   async append(postId: string, run: string, steps: readonly TimelineStep[]): Promise<void> {
     if (steps.length === 0) return;
-    const rows = steps.slice(0, APPEND_MAX).map((step, index) => stepToRow(step, run, index));
-    await this.#table.transact(
-      postId,
-      rows.map((row) => ({ kind: "create", row })),
-    );
+    const writes = steps.slice(0, APPEND_MAX).map((given, index): RowWrite => {
+      const { platform: network, ...step } = given;
+      const rowKey = `${step.at}|${run}|${String(index).padStart(3, "0")}`;
+      const said = { networkCode: boundedCode(step.networkCode), note: boundedNote(step.note) };
+      return {
+        kind: "create",
+        row: { ...timelineRow.encode({ ...step, ...said, network }), rowKey },
+      };
+    });
+    await this.#table.transact(postId, writes);
   }
 
   async remove(postId: string): Promise<void> {
@@ -105,17 +110,11 @@ export class TimelineStore {
   /** Lists the steps in the order of time, without damaged ones. */
   async list(postId: string): Promise<TimelineStep[]> {
     const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
-    return rows.flatMap(({ row }) => unlessDamaged(() => toStep(row)) ?? []);
+    return rows.flatMap(({ row }) => {
+      const found = unlessDamaged(() => timelineRow.decode(row, "people"));
+      if (found === undefined) return [];
+      const { network: platform, ...step } = found;
+      return [{ ...step, platform, at: row.rowKey.split("|")[0] ?? "" }];
+    });
   }
-}
-
-function stepToRow({ platform: network, ...step }: TimelineStep, run: string, index: number): Row {
-  const rowKey = `${step.at}|${run}|${String(index).padStart(3, "0")}`;
-  const said = { networkCode: boundedCode(step.networkCode), note: boundedNote(step.note) };
-  return { ...timelineRow.encode({ ...step, ...said, network }), rowKey };
-}
-
-function toStep(row: Row): TimelineStep {
-  const { network: platform, ...step } = timelineRow.decode(row, "people");
-  return { ...step, platform, at: row.rowKey.split("|")[0] ?? "" };
 }

@@ -185,15 +185,7 @@ export function waitSeconds(
   return Math.min(Math.max(Math.ceil(seconds), 1), WAIT_SECONDS_MAX);
 }
 
-/**
- * Turns a long wait into `quota_exceeded`, because the account's allowance is used up and no earlier attempt can
- * succeed.
- */
-function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
-  return isLongWait(row, seconds) ? { ...row, code: "quota_exceeded", effect: "refuse" } : row;
-}
-
-/** Does the same for a limit on calls, which is no quota of posts, and says so. */
+/** Turns a long wait for a limit on calls, which is no quota of posts, into `quota_exceeded`, and says so. */
 export function withPause(row: ErrorRow, seconds: number | null): ErrorRow {
   if (!isLongWait(row, seconds)) return row;
   const hours = Math.ceil((seconds ?? 0) / 3600);
@@ -218,7 +210,9 @@ export function rowWithWait(row: ErrorRow, answer: HttpResponse, reset: string, 
   const isThrottled = answer.status === 429;
   const seconds = waitSeconds(answer, ["retry-after", ...(isThrottled ? [reset] : [])], now);
   const retryAfterSeconds = isThrottled || answer.status === 503 ? seconds : null;
-  return { ...withQuota(row, seconds), retryAfterSeconds };
+  if (!isLongWait(row, seconds)) return { ...row, retryAfterSeconds };
+  // The account's allowance is used up, so no earlier attempt can succeed.
+  return { ...row, code: "quota_exceeded", effect: "refuse", retryAfterSeconds } as const;
 }
 
 /** Returns the text of an answer in none of the network's own forms, or nothing for a web page. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { ClassifiedAnswer } from "./answers.ts";
 import { type Done, notAccepted, notYet } from "./outcome.ts";
-import type { PostSearch, TryLater } from "./outcome.ts";
+import type { PostSearch } from "./outcome.ts";
 import { unavailable, unconfirmed, unknowable } from "./outcome.ts";
 import type { OwnFollowUp, OwnFollowUpCall } from "./state.ts";
 import { comparable } from "./text.ts";
@@ -53,10 +53,12 @@ export function comment<Credentials, Remote>(
       const written = own.read(answer, call);
       if (written !== undefined) return written;
       const classified = await own.classify(answer, call);
-      const isServerError = answer.status >= 500;
-      return !isServerError && own.isNoPost(classified)
-        ? postNotShown(classified)
-        : notAccepted(answer, classified);
+      if (answer.status >= 500 || !own.isNoPost(classified)) return notAccepted(answer, classified);
+      // The network doesn't know the post yet: no comment was written below it.
+      const { networkCode, note } = classified;
+      const message = "The network does not show the post that the comment belongs to.";
+      const failure = { code: "network_unavailable", networkCode, message, note } as const;
+      return { kind: "try_later", failure, isProof: true };
     },
     async find(call) {
       if (call.sentAt === null) return { kind: "absent" };
@@ -93,13 +95,6 @@ async function lookFor<Credentials, Remote>(
   const classified = await own.classify(answer, call);
   if (own.isNoPost(classified)) return { kind: "absent", isComplete: false };
   return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
-}
-
-/** Returns the outcome of a comment on a post that the network doesn't know yet: no comment was written below it. */
-function postNotShown({ networkCode, note }: ClassifiedAnswer): TryLater {
-  const message = "The network does not show the post that the comment belongs to.";
-  const failure = { code: "network_unavailable", networkCode, message, note } as const;
-  return { kind: "try_later", failure, isProof: true };
 }
 
 /** Returns whether a comment has the words of the call. */

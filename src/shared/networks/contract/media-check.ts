@@ -34,25 +34,21 @@ type Facts = Pick<
  * against it. Validation and preparation both use this, so that they never differ.
  */
 export function refusalReason(file: Facts, targets: MediaTargets): MediaReason | undefined {
-  const kind = kindOfType(file.contentType);
-  if (kind === "image") return imageRefusal(file, targets);
-  if (file.film?.isEncrypted === true) return "encrypted";
-  if (file.size > bytesMaxOf(targets)) return "size";
-  const target = targets[kind];
-  return target === undefined ? "type" : fileRefusal(file, target);
-}
-
-/** Returns why an image is refused. A readable image is converted, and any other is accepted unchanged or refused. */
-function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
-  if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
-  if (READABLE_IMAGES.includes(contentType)) return undefined;
-  if (!image.types.includes(contentType))
-    return RAW_PHOTOS.includes(contentType) ? "raw" : "imageType";
-  return size > image.bytesMax ? "size" : undefined;
-}
-
-function fileRefusal(file: Facts, target: FileTarget) {
   const { contentType, size, durationSeconds, needsPassword = false, pages = 0 } = file;
+  const kind = kindOfType(contentType);
+  if (kind === "image") {
+    const { image } = targets;
+    if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
+    // A readable image is converted, and any other is accepted unchanged or refused.
+    if (READABLE_IMAGES.includes(contentType)) return undefined;
+    if (!image.types.includes(contentType))
+      return RAW_PHOTOS.includes(contentType) ? "raw" : "imageType";
+    return size > image.bytesMax ? "size" : undefined;
+  }
+  if (file.film?.isEncrypted === true) return "encrypted";
+  if (size > bytesMaxOf(targets)) return "size";
+  const target = targets[kind];
+  if (target === undefined) return "type";
   const { types, bytesMax = Infinity, secondsMin = 0, secondsMax = Infinity } = target;
   const { pagesMax = Infinity } = target;
   // Which type a document is can't be known if all of it is encrypted.
@@ -60,11 +56,8 @@ function fileRefusal(file: Facts, target: FileTarget) {
   if (types?.includes(contentType) === false) return "type";
   if (size > bytesMax) return "size";
   if (pages > pagesMax) return "pages";
-  return filmRefusal(file, target) ?? durationRefusal(durationSeconds, secondsMin, secondsMax);
-}
-
-function durationRefusal(durationSeconds: number | null, secondsMin: number, secondsMax: number) {
-  if (durationSeconds === null) return undefined;
+  const ofFilm = filmRefusal(file, target);
+  if (ofFilm !== undefined || durationSeconds === null) return ofFilm;
   // Networks count whole seconds, so a video of 10 minutes may be a few frames longer.
   const isOutside = durationSeconds < secondsMin || Math.floor(durationSeconds) > secondsMax;
   return isOutside ? "duration" : undefined;
@@ -82,11 +75,6 @@ function filmRefusal({ film, width }: Facts, target: FileTarget) {
   if ((film?.bitRate ?? 0) > bitRateMax) return "bitRate";
   const isOther = chroma !== undefined && film?.chroma != null && !chroma.includes(film.chroma);
   return isOther ? "chroma" : undefined;
-}
-
-function noteOfFile({ contentType, size, durationSeconds, pages }: Facts): string {
-  const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
-  return `${contentType}, ${size} bytes${seconds}${pages === undefined ? "" : `, ${pages} pages`}`;
 }
 
 /**
@@ -126,7 +114,11 @@ export function refusedFile(
 ): Rejection | undefined {
   const reason = refusalReason(file, targets);
   if (reason === undefined) return undefined;
-  return refusedFor(network, reason, noteOfFile(file), mediaIndex);
+  const { contentType, size, durationSeconds, pages } = file;
+  const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
+  const pageCount = pages === undefined ? "" : `, ${pages} pages`;
+  const note = `${contentType}, ${size} bytes${seconds}${pageCount}`;
+  return refusedFor(network, reason, note, mediaIndex);
 }
 
 function refusedFor(

@@ -39,7 +39,7 @@ export class RedirectCookies {
     const wanted = this.#cookies.filter(
       ({ domain, isShared, path }) =>
         (hostname === domain || (isShared && hostname.endsWith(`.${domain}`))) &&
-        isPathWithin(pathname, path),
+        (pathname === path || pathname.startsWith(path.endsWith("/") ? path : `${path}/`)),
     );
     const cookie = wanted.map(({ name, value }) => `${name}=${value}`).join("; ");
     return cookie === "" || cookie.length > HEADER_BYTES_MAX ? {} : { cookie };
@@ -48,11 +48,6 @@ export class RedirectCookies {
 
 const isSame = (one: Cookie, other: Cookie) =>
   one.name === other.name && one.domain === other.domain && one.path === other.path;
-
-function isPathWithin(pathname: string, path: string): boolean {
-  if (!pathname.startsWith(path)) return false;
-  return pathname.length === path.length || path.endsWith("/") || pathname[path.length] === "/";
-}
 
 /** Reads a `Set-Cookie` header (RFC 6265, 5.2). Undefined when it sets none for this host. */
 function parsedCookie(

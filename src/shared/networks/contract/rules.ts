@@ -68,17 +68,16 @@ export function checkRules<Facts extends { readonly draft: LegDraft }>(
       facts.draft,
       rule.field ?? (subject === "media" ? "mediaUrls" : subject),
     );
-    return breachesOf(rule, facts).map((found) => breach(table, id, { field, ...found }));
+    const limit = rule.limitOf?.(facts) ?? rule.limit ?? Infinity;
+    const used = rule.used?.(facts);
+    if (used !== undefined) return used > limit ? [breach(table, id, { field, used, limit })] : [];
+    const broken = rule.broken?.(facts) ?? false;
+    const all = typeof broken === "boolean" ? (broken ? [{}] : []) : broken;
+    return all.map((one) => {
+      const found = typeof one === "number" ? { mediaIndex: one } : one;
+      return breach(table, id, { field, limit, ...found });
+    });
   });
-}
-
-function breachesOf<Facts>(rule: Rule & RuleCheck<Facts>, facts: Facts): readonly Breach[] {
-  const limit = rule.limitOf?.(facts) ?? rule.limit ?? Infinity;
-  const used = rule.used?.(facts);
-  if (used !== undefined) return used > limit ? [{ used, limit }] : [];
-  const broken = rule.broken?.(facts) ?? false;
-  const all = typeof broken === "boolean" ? (broken ? [{}] : []) : broken;
-  return all.map((one) => ({ limit, ...(typeof one === "number" ? { mediaIndex: one } : one) }));
 }
 
 interface MeasuredText {

@@ -149,13 +149,13 @@ function addressIn(text: string): string {
   const last = addresses.at(-1);
   if (last === undefined) return text;
   const names = addressNames(last);
-  return addresses.every((address) => nameSame(addressNames(address), names)) ? last : "";
-}
-
-/** Reports whether two addresses name the same: an account and its page have the same names, or one has more. */
-function nameSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  const [fewer, more] = one.size <= other.size ? [one, other] : [other, one];
-  return [...fewer].every((name) => more.has(name));
+  // An account and its page have the same names, or one has more.
+  const areSame = addresses.every((address) => {
+    const others = addressNames(address);
+    const [fewer, more] = others.size <= names.size ? [others, names] : [names, others];
+    return [...fewer].every((name) => more.has(name));
+  });
+  return areSame ? last : "";
 }
 
 function addressNames(address: string): ReadonlySet<string> {

@@ -144,15 +144,13 @@ export const UNREACHABLE: Readonly<Record<string, ReasonWords>> = Object.fromEnt
 /** Codes of a look-up that found no address. */
 const NO_ADDRESS: readonly unknown[] = ["ENOTFOUND", "EAI_AGAIN"];
 
-function causeOf({ reason, refusal = "host", cause }: HttpFailure): Cause {
-  if (reason === "blocked_address") return `address_${refusal}`;
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return reason === "connect_failed" && NO_ADDRESS.includes(code) ? "address_host" : reason;
-}
-
 /** Makes the failure of a file whose download failed without an answer. */
 export function undelivered(failure: HttpFailure): MediaFailure {
-  return unreachable(causeOf(failure), { error: failure });
+  const { reason, refusal = "host", cause } = failure;
+  if (reason === "blocked_address") return unreachable(`address_${refusal}`, { error: failure });
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const isUnknownName = reason === "connect_failed" && NO_ADDRESS.includes(code);
+  return unreachable(isUnknownName ? "address_host" : reason, { error: failure });
 }
 
 /** Makes the failure of a file whose server answers with another status than that of the file. */

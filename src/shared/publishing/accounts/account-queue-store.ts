@@ -72,16 +72,8 @@ const leaseToRow = (lease: StoredLease): Row => ({
   rowKey: LEASE_KEY,
 });
 
-const toQueuedLeg = (row: Row): QueuedLeg => ({
-  legKey: row.rowKey.slice(QUEUED.length),
-  ref: queuedLegRow.decode(row),
-});
-
 const isHeldBy = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
   stored.leaseId === legKey && ends.has(stored.leaseUntil ?? "");
-
-const isHeldByAnother = (lease: StoredLease, legKey: string, now: Date) =>
-  lease.leaseId !== legKey && isHeld(lease, now);
 
 /**
  * The queue of each network account, over all tenants that link it (table `accounts`). One leg at a time has the
@@ -126,7 +118,7 @@ export class AccountQueueStore {
       const stored = await this.#table.find(partition, LEASE_KEY);
       if (stored === undefined) return LOST;
       const lease = accountLeaseRow.decode(stored.row);
-      if (isHeldByAnother(lease, legKey, now)) {
+      if (lease.leaseId !== legKey && isHeld(lease, now)) {
         const isQueued = await this.#join(partition, leg);
         return isQueued ? { kind: "queued", heldUntil: lease.leaseUntil ?? until } : LOST;
       }
@@ -202,10 +194,23 @@ export class AccountQueueStore {
       readonly isOurs: (stored: StoredLease) => boolean;
     },
   ): Promise<QueuedLeg | undefined> {
+    const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };
     return retryLostRaces(async () => {
-      const queue = await this.#readQueue(partition, legKey);
-      if (queue === LOST || queue === undefined) return queue;
-      const { lease, etag, next } = queue;
+      const [first, behind] = await this.#table.list({ ...range, limit: 2 });
+      if (first?.row.rowKey !== LEASE_KEY) return undefined;
+      const lease = accountLeaseRow.decode(first.row);
+      const { etag } = first;
+      let next: QueuedLeg | undefined;
+      if (behind !== undefined) {
+        const { row: queued } = behind;
+        const ref = unlessDamaged(() => queuedLegRow.decode(queued));
+        next = ref && { legKey: queued.rowKey.slice(QUEUED.length), ref };
+        // What the leg itself left while it waited, or a damaged row, whose leg the sweep finds. Others may follow it.
+        if (next === undefined || next.legKey === legKey) {
+          await this.#table.delete(partition, queued.rowKey);
+          return LOST;
+        }
+      }
       const { called } = handOver;
       // Also when the answer to the call was lost.
       if (lease.leaseId === called?.legKey) return called;
@@ -220,22 +225,5 @@ export class AccountQueueStore {
       ];
       return (await this.#table.transact(partition, writes)).kind === "applied" ? next : LOST;
     });
-  }
-
-  /**
-   * Reads the lease and the first other leg in the queue. A row that the leg itself left while it waited is removed,
-   * and so is a damaged row, whose leg the sweep finds. The read then counts as lost, because other rows may follow.
-   */
-  async #readQueue(partition: string, legKey: string) {
-    const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };
-    const [first, behind] = await this.#table.list({ ...range, limit: 2 });
-    if (first?.row.rowKey !== LEASE_KEY) return undefined;
-    const lease = accountLeaseRow.decode(first.row);
-    const next = behind && unlessDamaged(() => toQueuedLeg(behind.row));
-    if (behind !== undefined && (next === undefined || next.legKey === legKey)) {
-      await this.#table.delete(partition, behind.row.rowKey);
-      return LOST;
-    }
-    return { lease, etag: first.etag, next };
   }
 }

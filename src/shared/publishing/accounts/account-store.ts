@@ -64,13 +64,6 @@ function recent(uses: readonly Use[], now: Date): Use[] {
   return uses.filter(({ at }) => at > since);
 }
 
-function toUse(uses: readonly Use[]): QuotaUse {
-  const oldest = uses[0];
-  const resetsAt =
-    oldest === undefined ? null : new Date(Date.parse(oldest.at) + DAY_MS).toISOString();
-  return { used: uses.length, resetsAt };
-}
-
 /**
  * Stores what was recently published to an account (table `accounts`): texts of 48 hours, and a rolling day's quota.
  */
@@ -133,7 +126,11 @@ export class AccountStore {
 
   async readQuota(account: NetworkAccount, kind: string, now: Date): Promise<QuotaUse> {
     const stored = await this.#table.find(accountPartition(account), quotaKey(kind));
-    return toUse(stored === undefined ? [] : recent(quotaRow.decode(stored.row).uses, now));
+    const uses = stored === undefined ? [] : recent(quotaRow.decode(stored.row).uses, now);
+    const [oldest] = uses;
+    const resetsAt =
+      oldest === undefined ? null : new Date(Date.parse(oldest.at) + DAY_MS).toISOString();
+    return { used: uses.length, resetsAt };
   }
 
   /** Uses the quota once for a leg, even if called again. Returns false when the rolling day's quota is used up. */

@@ -47,15 +47,6 @@ function textStateOf(
     : { kind: "free" };
 }
 
-async function unlessLegDamaged<T>(reading: Promise<T>): Promise<T | "damaged"> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof DamagedRow) return "damaged";
-    throw error;
-  }
-}
-
 /** Removes a page of texts whose claims no longer count, of posts a day older than the texts must be. */
 export async function removeFreeTexts(services: PublishingDeps, after: string | undefined) {
   const { networkAccounts, posts } = services.stores;
@@ -66,9 +57,14 @@ export async function removeFreeTexts(services: PublishingDeps, after: string | 
   const window = { hours, now };
   let removed = 0;
   const remove = async (text: (typeof texts)[number]) => {
-    // A damaged leg keeps its text.
-    const found = await unlessLegDamaged(posts.findLeg(text.claim.ref, text.network));
-    if (found === "damaged" || textStateOf(text.claim, found?.leg, window).kind !== "free") return;
+    try {
+      const found = await posts.findLeg(text.claim.ref, text.network);
+      if (textStateOf(text.claim, found?.leg, window).kind !== "free") return;
+    } catch (error) {
+      // A damaged leg keeps its text.
+      if (error instanceof DamagedRow) return;
+      throw error;
+    }
     if (await networkAccounts.removeText(text)) removed += 1;
   };
   await inBatches(texts, TEXTS_AT_ONCE, remove);

@@ -78,18 +78,10 @@ function explained<Of extends { readonly error: LegProblem | null }>(of: Of, bas
   return { ...of, error: of.error === null ? null : withDocUrl(of.error, baseUrl) };
 }
 
-function tokensOf(legs: readonly Leg[]) {
-  const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
-  return {
-    reserved: sum(({ reservation }) => (reservation.state === "open" ? reservation.tokens : 0)),
-    charged: sum((leg) => leg.tokensSettled),
-    released: sum((leg) => leg.tokensReleased),
-  };
-}
-
 /** Returns a post as its events store it. `connections` of the profile are needed if `retryAvailable` needs them. */
 export function postRecord({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
   const { draft } = post;
+  const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
   return {
     id: post.id,
     applicationId: post.applicationId,
@@ -110,7 +102,11 @@ export function postRecord({ post, legs }: PostWithLegs, connections: readonly C
         connections.find(({ network }) => network === leg.network),
       ),
     ),
-    tokens: tokensOf(legs),
+    tokens: {
+      reserved: sum(({ reservation }) => (reservation.state === "open" ? reservation.tokens : 0)),
+      charged: sum((leg) => leg.tokensSettled),
+      released: sum((leg) => leg.tokensReleased),
+    },
     requestId: post.requestId,
     createdAt: post.createdAt,
     updatedAt: post.updatedAt,
