@@ -66,7 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
-    firstSeed: 173,
+    firstSeed: 176,
     services: (services) =>
       writingLegs(services, async (leg, { ref, etag, posts }) => {
         if (leg.leaseUntil === null) return [leg, etag];
@@ -267,7 +267,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 299,
+    firstSeed: 319,
     services(services) {
       replaceIn(services.publishing.stores.posts, (former) => ({
         findToPublish: async (ref, networks) => {
