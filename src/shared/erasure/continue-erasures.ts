@@ -17,17 +17,17 @@ const erasingOf = (id: string): Erasing => (isId("platform", id) ? PLATFORMS : P
  * Reports whether an erasure is decided. Drops one whose request was refused, has died or was undone: no request takes
  * as long as `QUIET_MS`.
  */
-async function isDecided(services: ErasureDeps, stored: StoredErasure): Promise<boolean> {
+async function isDecided(deps: ErasureDeps, stored: StoredErasure): Promise<boolean> {
   const { id, requestedAt } = stored.erasure;
-  if (await erasingOf(id).isDecided(services, stored.erasure)) return true;
-  if (services.clock.now().getTime() - Date.parse(requestedAt) > QUIET_MS)
-    await services.erasures.drop(stored);
+  if (await erasingOf(id).isDecided(deps, stored.erasure)) return true;
+  if (deps.clock.now().getTime() - Date.parse(requestedAt) > QUIET_MS)
+    await deps.erasures.drop(stored);
   return false;
 }
 
 /** Does some parts of an erasure. Returns true when more can be done now. */
 async function advance(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   system: SystemScope,
   stored: StoredErasure,
   isTimeUp: () => boolean,
@@ -36,19 +36,19 @@ async function advance(
   let current: StoredErasure | undefined = stored;
   for (let piece = 0; current !== undefined; piece += 1) {
     const { erasure, etag }: StoredErasure = current;
-    const now = services.clock.now();
+    const now = deps.clock.now();
     if (erasure.notBefore > now.toISOString()) return false;
     if (piece >= PIECES_MAX || (piece > 0 && isTimeUp())) return true;
-    if (piece > 0 && !(await erasing.isDecided(services, erasure))) return false;
-    const next = await erasing.take(services, system, erasure);
+    if (piece > 0 && !(await erasing.isDecided(deps, erasure))) return false;
+    const next = await erasing.take(deps, system, erasure);
     if (next === undefined) {
       // Before the row is removed. After a crash it is recorded twice, but never left out.
-      erasing.finish(services, system, erasure);
-      await services.erasures.remove(erasure);
+      erasing.finish(deps, system, erasure);
+      await deps.erasures.remove(erasure);
       return false;
     }
     // Two concurrent runs do the same to the same rows. The one that loses here leaves the rest to the other.
-    current = await services.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
+    current = await deps.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
   }
   return false;
 }
@@ -62,8 +62,8 @@ export function hasDueErasure({ erasures, clock }: ErasureDeps): Promise<boolean
  * A step may be missed, repeated or late, because what was removed isn't found again. Rows that can't be found by key
  * are searched for in whole tables, a page at a time, so that no search has to finish within one run.
  */
-export function continueErasures(services: ErasureDeps, system: SystemScope): TakeStep {
-  const { erasures, log, clock } = services;
+export function continueErasures(deps: ErasureDeps, system: SystemScope): TakeStep {
+  const { erasures, log, clock } = deps;
   return overItems({
     log,
     what: "erase-profiles",
@@ -78,8 +78,8 @@ export function continueErasures(services: ErasureDeps, system: SystemScope): Ta
       const stored = await erasures.find(id);
       if (stored === undefined) return {};
       try {
-        if (!(await isDecided(services, stored))) return {};
-        const isMore = await advance(services, system, stored, () => at.isTimeUp());
+        if (!(await isDecided(deps, stored))) return {};
+        const isMore = await advance(deps, system, stored, () => at.isTimeUp());
         return isMore ? { rest: "" } : {};
       } catch (error) {
         const { stage } = stored.erasure;

@@ -25,7 +25,7 @@ type PageRemoval = Promise<RemovedPage>;
  * step, so a new kind goes to the end. The partition is removed later, when all of this was found empty.
  */
 const CLEARING_STEPS: readonly ((
-  services: ErasureDeps,
+  deps: ErasureDeps,
   platformId: string,
   after: string | undefined,
 ) => PageRemoval)[] = [
@@ -41,19 +41,19 @@ const CLEARING_STEPS: readonly ((
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */
 type AdvancePlatform = (
-  services: ErasureDeps,
+  deps: ErasureDeps,
   erasure: Erasure,
   system: SystemScope,
 ) => Promise<Erasure | undefined>;
 
-const stop: AdvancePlatform = async (services, erasure, { requestId, ip }) => {
-  const now = services.clock.now();
+const stop: AdvancePlatform = async (deps, erasure, { requestId, ip }) => {
+  const now = deps.clock.now();
   const stopping = {
     scope: { requestId, ip },
     platformId: erasure.id,
     isOverdue: isOverdue(erasure, now),
   };
-  const { open, waiting, next } = await stopPage(services, stopping, erasure.cursor);
+  const { open, waiting, next } = await stopPage(deps, stopping, erasure.cursor);
   return afterStopping(erasure, { open: open + waiting, next }, now);
 };
 
@@ -84,23 +84,23 @@ async function freeEmails({ people }: ErasureDeps, erasure: Erasure): Promise<Er
 }
 
 /** Frees the e-mails, then starts erasing some profiles, and further ones once these are gone. */
-const empty: AdvancePlatform = async (services, erasure) => {
-  if (erasure.cursor !== AT_PROFILES) return await freeEmails(services, erasure);
+const empty: AdvancePlatform = async (deps, erasure) => {
+  if (erasure.cursor !== AT_PROFILES) return await freeEmails(deps, erasure);
   const { id: platformId, requestedBy } = erasure;
-  const { items } = await services.tenants.listProfiles(platformId, undefined, PROFILES_AT_ONCE);
+  const { items } = await deps.tenants.listProfiles(platformId, undefined, PROFILES_AT_ONCE);
   for (const { id, applicationId, status } of items)
     if (status !== "erasing")
-      await beginErasure(services, { id, platformId, applicationId, requestedBy });
-  if (items.length > 0) return aMinuteLater(erasure, services.clock.now());
+      await beginErasure(deps, { id, platformId, applicationId, requestedBy });
+  if (items.length > 0) return aMinuteLater(erasure, deps.clock.now());
   return { ...erasure, stage: "clearing", step: 0, cursor: "", foundInRound: 0 };
 };
 
-const clearPlatform: AdvancePlatform = async (services, erasure) => {
+const clearPlatform: AdvancePlatform = async (deps, erasure) => {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing a platform has no step ${erasure.step}`);
   const after = erasure.cursor === "" ? undefined : erasure.cursor;
-  const found = await step(services, erasure.id, after);
-  return afterPage(erasure, found, CLEARING_STEPS.length, services.clock.now());
+  const found = await step(deps, erasure.id, after);
+  return afterPage(erasure, found, CLEARING_STEPS.length, deps.clock.now());
 };
 
 const removePlatformRows: AdvancePlatform = async ({ tenants }, erasure) => {
@@ -123,14 +123,14 @@ export const PLATFORMS: Erasing = {
     const platform = await tenants.findPlatform(id);
     return platform === undefined || platform.status === "closed";
   },
-  take(services, system, erasure) {
+  take(deps, system, erasure) {
     const advance = STAGES[erasure.stage];
     invariant(advance !== undefined, `erasing a platform has no stage ${erasure.stage}`);
-    return advance(services, erasure, system);
+    return advance(deps, erasure, system);
   },
-  finish(services, system, { id: platformId, requestedAt, requestedBy, removed }) {
+  finish(deps, system, { id: platformId, requestedAt, requestedBy, removed }) {
     const target = { type: "platform", id: platformId } as const;
-    services.audit.record({ ...system, platformId }, { action: "platform.erased", target });
-    services.log.info("platform erased", { platformId, requestedAt, requestedBy, removed });
+    deps.audit.record({ ...system, platformId }, { action: "platform.erased", target });
+    deps.log.info("platform erased", { platformId, requestedAt, requestedBy, removed });
   },
 };

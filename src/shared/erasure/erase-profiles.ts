@@ -20,7 +20,7 @@ import {
 } from "../connections/connections.ts";
 
 type Clear = (
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: ProfileScope,
   after: string | undefined,
 ) => Promise<RemovedPage>;
@@ -42,7 +42,7 @@ const CLEARING_STEPS: readonly Clear[] = [
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the profile is left. */
 type AdvanceProfile = (
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ) => Promise<Erasure | undefined>;
@@ -50,39 +50,38 @@ type AdvanceProfile = (
 const cursorOrUndefined = (cursor: string) => (cursor === "" ? undefined : cursor);
 
 async function close(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
   if (erasure.cursor === "") {
     // While its accounts are still linked. Afterwards, nobody could remove the posts at the networks.
-    if (await isRemoving(services.publishing, scope))
-      return aMinuteLater(erasure, services.clock.now());
-    await endConnections(services.connections, scope);
+    if (await isRemoving(deps.publishing, scope)) return aMinuteLater(erasure, deps.clock.now());
+    await endConnections(deps.connections, scope);
   }
-  const page = await closePosts(services.publishing, scope, cursorOrUndefined(erasure.cursor));
+  const page = await closePosts(deps.publishing, scope, cursorOrUndefined(erasure.cursor));
   const open = erasure.foundInRound + page.open;
   if (page.next !== undefined) return { ...erasure, cursor: page.next, foundInRound: open };
-  return { ...afterClosing(erasure, open, services.clock.now()), foundInRound: 0 };
+  return { ...afterClosing(erasure, open, deps.clock.now()), foundInRound: 0 };
 }
 
-async function clearProfile(services: ErasureDeps, scope: ProfileScope, erasure: Erasure) {
+async function clearProfile(deps: ErasureDeps, scope: ProfileScope, erasure: Erasure) {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing has no step ${erasure.step}`);
-  const page = await step(services, scope, cursorOrUndefined(erasure.cursor));
-  return afterPage(erasure, page, CLEARING_STEPS.length, services.clock.now());
+  const page = await step(deps, scope, cursorOrUndefined(erasure.cursor));
+  return afterPage(erasure, page, CLEARING_STEPS.length, deps.clock.now());
 }
 
 async function removeProfileRows(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
-  const removed = await removePosts(services.publishing, scope);
+  const removed = await removePosts(deps.publishing, scope);
   // A leg can't have opened since. If one has, it ends before its post is removed.
   if (removed === undefined) return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   if (removed > 0) return { ...erasure, removed: erasure.removed + removed };
-  await services.tenants.deleteProfile(scope.platformId, scope.profileId);
+  await deps.tenants.deleteProfile(scope.platformId, scope.profileId);
   return undefined;
 }
 
@@ -99,18 +98,18 @@ export const PROFILES: Erasing = {
     const profile = await tenants.findProfile(platformId, id);
     return profile === undefined || profile.status === "erasing";
   },
-  take(services, system, erasure) {
+  take(deps, system, erasure) {
     const { platformId, applicationId, id: profileId, stage } = erasure;
     const advance = STAGES[stage];
     invariant(advance !== undefined, `erasing a profile has no stage ${stage}`);
-    return advance(services, { ...system, platformId, applicationId, profileId }, erasure);
+    return advance(deps, { ...system, platformId, applicationId, profileId }, erasure);
   },
-  finish(services, system, { platformId, id, applicationId, requestedAt, requestedBy, removed }) {
+  finish(deps, system, { platformId, id, applicationId, requestedAt, requestedBy, removed }) {
     const target = { type: "profile", id } as const;
-    services.audit.record(
+    deps.audit.record(
       { ...system, platformId, profileId: id },
       { action: "profile.erased", target, applicationId },
     );
-    services.log.info("profile erased", { profileId: id, requestedAt, requestedBy, removed });
+    deps.log.info("profile erased", { profileId: id, requestedAt, requestedBy, removed });
   },
 };

@@ -7,12 +7,12 @@ import { newErasure, type ErasureOwner } from "./erasure-stages.ts";
 
 /** Removes personal data from the profile's row and disables it for good. Undefined without a row. May be repeated. */
 async function closeProfile(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   platformId: string,
   profileId: string,
 ): Promise<Profile | undefined> {
-  const at = services.clock.now().toISOString();
-  const result = await services.tenants.closeProfile(platformId, profileId, at);
+  const at = deps.clock.now().toISOString();
+  const result = await deps.tenants.closeProfile(platformId, profileId, at);
   if (result === undefined) return undefined;
   invariant(result.kind === "written", "a profile without an external id collided with another");
   return result.profile;
@@ -20,12 +20,12 @@ async function closeProfile(
 
 /** Begins to erase a profile. Returns the profile afterwards, or undefined when it doesn't exist. May be repeated. */
 export async function beginErasure(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   owned: ErasureOwner,
 ): Promise<Profile | undefined> {
   // First, so that a crash leaves no closed profile without an erasure. It erases nothing until the profile is closed.
-  await services.erasures.open(newErasure(owned, services.clock.now()));
-  return await closeProfile(services, owned.platformId, owned.id);
+  await deps.erasures.open(newErasure(owned, deps.clock.now()));
+  return await closeProfile(deps, owned.platformId, owned.id);
 }
 
 /**
@@ -34,12 +34,12 @@ export async function beginErasure(
  * @throws AppError `not_found`
  */
 export async function requestErasure(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: PlatformScope,
   { profileId }: { readonly profileId: string },
 ): Promise<ProfileView> {
   const { platformId } = scope;
-  const profile = await services.tenants.findProfile(scope.platformId, profileId);
+  const profile = await deps.tenants.findProfile(scope.platformId, profileId);
   if (profile === undefined) throw notFound();
   if (scope.applicationId !== null && scope.applicationId !== profile.applicationId)
     throw notFound();
@@ -47,10 +47,10 @@ export async function requestErasure(
   const owned = { id: profileId, platformId, applicationId, requestedBy: actorOf(scope.caller) };
   const closed =
     status === "erasing"
-      ? await closeProfile(services, platformId, profileId)
-      : await beginErasure(services, owned);
+      ? await closeProfile(deps, platformId, profileId)
+      : await beginErasure(deps, owned);
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
-  services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
-  return await services.tenants.viewProfile(platformId, closed);
+  deps.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
+  return await deps.tenants.viewProfile(platformId, closed);
 }

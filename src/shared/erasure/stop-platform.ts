@@ -38,12 +38,12 @@ const cursorOf = (position: StopPosition) => JSON.stringify(position);
 const textOrUndefined = (text: string | undefined) => (text === "" ? undefined : text);
 
 async function stopProfile(
-  services: Pick<ErasureDeps, "publishing" | "connections">,
+  deps: Pick<ErasureDeps, "publishing" | "connections">,
   { scope, platformId, isOverdue }: Stopping,
   { id: profileId, applicationId }: Profile,
   posts: string | undefined,
 ): Promise<StopResult> {
-  const { publishing, connections } = services;
+  const { publishing, connections } = deps;
   const own: ProfileScope = { ...scope, caller: CALLER, platformId, applicationId, profileId };
   const { open, next } = await closePosts(publishing, own, posts);
   if (next !== undefined) return { open, waiting: 0, next };
@@ -57,7 +57,7 @@ async function stopProfile(
  * and connections ended, later for a profile with a running call to a network. May be repeated.
  */
 export async function stopPage(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   stopping: Stopping,
   cursor: string,
 ): Promise<StopResult> {
@@ -67,7 +67,7 @@ export async function stopPage(
     profiles = "",
     posts,
   } = cursor === "" ? { keys: "" } : (JSON.parse(cursor) as StopPosition);
-  const { tenants } = services;
+  const { tenants } = deps;
   if (keys !== undefined) {
     const rest = await tenants.revokeKeys(platformId, textOrUndefined(keys));
     return {
@@ -80,7 +80,7 @@ export async function stopPage(
   const [profile] = items;
   const after = next === undefined ? undefined : cursorOf({ profiles: next });
   if (profile === undefined) return { open: 0, waiting: 0, next: after };
-  const stopped = await stopProfile(services, stopping, profile, posts);
+  const stopped = await stopProfile(deps, stopping, profile, posts);
   if (stopped.next === undefined) return { ...stopped, next: after };
   return { ...stopped, next: cursorOf({ profiles, posts: stopped.next }) };
 }
@@ -91,7 +91,7 @@ export async function stopPage(
  * @throws AppError `invalid_state` while a network is being called, or when this takes longer than a request can wait
  */
 export async function stopWhole(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: RequestScope,
   platformId: string,
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function stopWhole(
   const stopping = { scope: { requestId, ip }, platformId, isOverdue: false };
   let waiting = 0;
   for (let cursor: string | undefined = ""; cursor !== undefined;) {
-    const page: StopResult = await stopPage(services, stopping, cursor);
+    const page: StopResult = await stopPage(deps, stopping, cursor);
     waiting += page.waiting;
     cursor = page.next;
     if (waiting > 0 || (cursor !== undefined && performance.now() > endsAt))

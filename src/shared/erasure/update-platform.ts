@@ -11,15 +11,15 @@ import { stopWhole } from "./stop-platform.ts";
  * being erased
  */
 export async function updatePlatform(
-  services: ErasureDeps,
+  deps: ErasureDeps,
   scope: OperatorScope,
   { platformId, status }: UpdatePlatform & { readonly platformId: string },
 ): Promise<PlatformSummary> {
-  const { tenants } = services;
+  const { tenants } = deps;
   const before = await tenants.findPlatform(platformId);
   const isReopened = before?.status === "closed" && status === "active";
-  const at = services.clock.now().toISOString();
-  if (isReopened) await stopWhole(services, scope, platformId);
+  const at = deps.clock.now().toISOString();
+  if (isReopened) await stopWhole(deps, scope, platformId);
   const platform = isReopened
     ? await tenants.reopen(before, at)
     : await tenants.setStatus(platformId, status, at);
@@ -28,7 +28,7 @@ export async function updatePlatform(
   const activated = isReopened ? "platform.reopened" : "platform.activated";
   const action = status === "suspended" ? "platform.suspended" : activated;
   if (platform.status !== status) {
-    services.audit.record(scope, { action, target, platformId, outcome: "denied" });
+    deps.audit.record(scope, { action, target, platformId, outcome: "denied" });
     throw new AppError(
       "invalid_state",
       status === "suspended"
@@ -36,6 +36,6 @@ export async function updatePlatform(
         : "The platform is being erased. Nothing brings it back.",
     );
   }
-  services.audit.record(scope, { action, target, platformId });
+  deps.audit.record(scope, { action, target, platformId });
   return await tenants.summarizePlatform(platform);
 }

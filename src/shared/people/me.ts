@@ -20,11 +20,11 @@ export interface Me extends PlatformAccount {
 }
 
 /** Returns the caller's platform, with the counts of the application that the key or the header names. */
-export async function getMe(services: PeopleDeps, scope: PlatformScope): Promise<Me> {
+export async function getMe(deps: PeopleDeps, scope: PlatformScope): Promise<Me> {
   const { caller, platformId, applicationId } = scope;
   const [account, user] = await Promise.all([
-    services.tenants.readAccount(platformId, applicationId),
-    caller.kind === "session" ? services.stores.users.find(platformId, caller.userId) : undefined,
+    deps.tenants.readAccount(platformId, applicationId),
+    caller.kind === "session" ? deps.stores.users.find(platformId, caller.userId) : undefined,
   ]);
   return {
     ...account,

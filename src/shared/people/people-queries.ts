@@ -26,11 +26,11 @@ export function createPeopleQueries(stores: PeopleStores, tenants: TenantQueries
       const sessions = makers.flatMap(({ id, session }) =>
         session === null ? [] : [{ rowKey: userKey(id), session }],
       );
-      const { rowKeys, allows } = tenants.linkGuard(profile, keyIds);
+      const guard = tenants.linkGuard(profile, keyIds);
       return {
-        rowKeys: [...rowKeys, ...sessions.map(({ rowKey }) => rowKey)],
+        rowKeys: [...guard.rowKeys, ...sessions.map(({ rowKey }) => rowKey)],
         allows: (view) =>
-          allows(view) &&
+          guard.allows(view) &&
           sessions.every(({ rowKey, session }) => {
             const stored = view.row(rowKey);
             return (

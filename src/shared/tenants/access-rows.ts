@@ -26,11 +26,11 @@ export interface TenantRows {
 export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
 
 export function tenantRows(
-  services: Pick<TenantsDeps, "stores" | "connectionsOf">,
+  deps: Pick<TenantsDeps, "stores" | "connectionsOf">,
   source: RowSource,
   about: Pick<TenantRows, "areCached" | "accessVersion" | "platformId">,
 ): TenantRows {
-  const { keys, platforms, applications, profiles } = services.stores;
+  const { keys, platforms, applications, profiles } = deps.stores;
   return {
     ...about,
     key: (id) => source(`K|${id}`, () => keys.findWithHash(id)),
@@ -38,6 +38,6 @@ export function tenantRows(
     application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
     profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
     connections: (platformId, profileId) =>
-      source(`C|${profileId}`, () => services.connectionsOf({ platformId, profileId })),
+      source(`C|${profileId}`, () => deps.connectionsOf({ platformId, profileId })),
   };
 }

@@ -26,8 +26,8 @@ export type TenantsForErasure = ReturnType<typeof tenantsForErasure>;
  * Makes what an erasure needs of a platform and of what it has. Everything may be repeated: what was ended or removed
  * isn't found again. Changes of a platform that its owners must know about are written with mails to them.
  */
-export function tenantsForErasure(services: TenantsDeps) {
-  const { mail, readWallet, connectionsOf, stores } = services;
+export function tenantsForErasure(deps: TenantsDeps) {
+  const { mail, readWallet, connectionsOf, stores } = deps;
   const { platforms, closings, profiles, keys } = stores;
   const withNotice = <T>(
     kind: MailKind,

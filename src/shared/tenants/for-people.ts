@@ -6,13 +6,13 @@ import { readAccount, summarizePlatform } from "./platforms/platform-account.ts"
 export type TenantsOfPeople = ReturnType<typeof tenantsOfPeople>;
 
 /** Makes what those who sign in need of their platform. */
-export function tenantsOfPeople(services: TenantsDeps) {
-  const { platforms, closings } = services.stores;
+export function tenantsOfPeople(deps: TenantsDeps) {
+  const { platforms, closings } = deps.stores;
   return {
     findPlatform: (id: string) => platforms.find(id),
     readAccount: (platformId: string, applicationId: string | null) =>
-      readAccount(services, platformId, applicationId),
-    summarizePlatform: (platform: Platform) => summarizePlatform(services.readWallet, platform),
+      readAccount(deps, platformId, applicationId),
+    summarizePlatform: (platform: Platform) => summarizePlatform(deps.readWallet, platform),
     /** Stores a platform with the row of its owner and others. */
     create: (platform: Platform, rows: readonly Row[]) => platforms.createWithOwner(platform, rows),
     /** Removes the platform from the list of all. */

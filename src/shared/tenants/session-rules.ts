@@ -19,9 +19,9 @@ export function requireOwner(audit: Audit, scope: SessionScope): void {
 
 /** Refuses what needs a fresh confirmation, if that depends on the request. @throws AppError `confirmation_required` */
 export function requireConfirmed(
-  services: Pick<TenantsDeps, "clock" | "audit">,
+  deps: Pick<TenantsDeps, "clock" | "audit">,
   scope: SessionScope,
 ): void {
-  if (!isConfirmed(scope.caller, services.clock.now()))
-    throw auditedDenial(services.audit, scope, confirmationRequired());
+  if (!isConfirmed(scope.caller, deps.clock.now()))
+    throw auditedDenial(deps.audit, scope, confirmationRequired());
 }

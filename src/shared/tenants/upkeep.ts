@@ -6,8 +6,8 @@ import type { TenantsDeps } from "./deps.ts";
 export const POINTERS_YOUNG_MS = 24 * 60 * 60 * 1000;
 
 /** Removes a page of the pointers to missing keys, which a crash leaves behind. */
-export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {
-  return services.stores.keys.removeStray(ago(services.clock, POINTERS_YOUNG_MS), after);
+export function purgeKeyPointers(deps: TenantsDeps, after: string | undefined) {
+  return deps.stores.keys.removeStray(ago(deps.clock, POINTERS_YOUNG_MS), after);
 }
 
 export function listPlatformIds({ stores }: TenantsDeps, after: string | undefined, limit: number) {

@@ -28,12 +28,9 @@ interface FollowedInvitation {
  * Finds the open invitation of a link, without using it up.
  * @throws AppError `invalid_link`, `platform_suspended`, `platform_closed`
  */
-export async function followInvitation(
-  services: LinkDeps,
-  token: string,
-): Promise<FollowedInvitation> {
-  const { stores, tenants, clock } = services;
-  const { link, isOf } = await findLink(services, ["invitation"], token);
+export async function followInvitation(deps: LinkDeps, token: string): Promise<FollowedInvitation> {
+  const { stores, tenants, clock } = deps;
+  const { link, isOf } = await findLink(deps, ["invitation"], token);
   const { platformId, userId: invitationId } = link;
   const [invitation, platform] = await Promise.all([
     stores.invitations.find(platformId, invitationId),
@@ -58,19 +55,19 @@ export async function followInvitation(
  * @throws AppError as `followInvitation`; `validation_failed`, `service_unavailable`, `conflict`: the link stays valid
  */
 export async function joinPlatform(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   { token, password, form }: AcceptInvitation & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
-  const { invitation, platform } = await followInvitation(services, token);
+  const { invitation, platform } = await followInvitation(deps, token);
   const { userId: id, platformId, email, role, locale } = invitation;
   const passwordHash = await hashAndClaim(
-    services,
+    deps,
     knownUser(platformId, id),
     { path: "password", password, email, platformName: platform.name },
     { platformId, userId: id },
   );
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const made = newUser({
     id,
     platformId,
@@ -84,27 +81,26 @@ export async function joinPlatform(
   const from = { userId: id, ip: scope.ip, now };
   const user: User = {
     ...made,
-    ...usedLink(services, form),
+    ...usedLink(deps, form),
     signIns: withNetwork(made.signIns, from),
   };
-  const accept = (rows: readonly Row[]) =>
-    services.stores.invitations.accept(invitation, user, rows);
+  const accept = (rows: readonly Row[]) => deps.stores.invitations.accept(invitation, user, rows);
   const notice = { ...roleNotice(user, role), also: undefined };
   const isAccepted =
     role === "owner"
-      ? await writeWithOwnersNotice(services.mail, platformId, notice, accept)
+      ? await writeWithOwnersNotice(deps.mail, platformId, notice, accept)
       : await accept([]);
   if (!isAccepted) throw invalidLink();
-  recordUser(services, scope, user, "invitation.accepted");
+  recordUser(deps, scope, user, "invitation.accepted");
   return { platform, user };
 }
 
 /** Creates the user of an invitation and signs them in. @throws AppError as `joinPlatform` */
 export async function acceptInvitation(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   input: AcceptInvitation,
 ): Promise<SignedIn> {
-  const { platform, user } = await joinPlatform(services, scope, input);
-  return await openSession(services.secrets, platform, user);
+  const { platform, user } = await joinPlatform(deps, scope, input);
+  return await openSession(deps.secrets, platform, user);
 }

@@ -79,15 +79,15 @@ interface InvitationOrder extends Pick<Invitation, "email" | "role" | "locale"> 
  * the transaction that stores its mark, which also ends the previous link.
  */
 async function issue(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   asked: InvitationOrder,
 ): Promise<InviteAnswer | typeof LOST> {
-  const { stores, clock, mail } = services;
+  const { stores, clock, mail } = deps;
   const { email, role, locale, inviter, platformName } = asked;
   const { platformId } = inviter;
   const now = clock.now();
   const latest = await stores.invitations.findLatest(platformId, email);
-  const open = await findOpenInvitation(services, latest);
+  const open = await findOpenInvitation(deps, latest);
   const fresh: Omit<Invitation, "expiresAt"> = {
     id: newId("invitation", now),
     platformId,
@@ -105,7 +105,7 @@ async function issue(
     linkMark: randomToken(MARK_BYTES),
   };
   const state = stateOfInvitation({ ...fresh, expiresAt: "" });
-  const { url, expiresAt } = await addLink(services, "invitation", { ...fresh, state });
+  const { url, expiresAt } = await addLink(deps, "invitation", { ...fresh, state });
   const invitation: Invitation = { ...fresh, expiresAt: expiresAt.toISOString() };
   const names = { platform: platformName };
   const letter = { kind: "invitation", to: invitation.email, locale, link: url, names } as const;
@@ -116,7 +116,7 @@ async function issue(
   const view = viewInvitation(invitation, inviter, now);
   return {
     isNew: open === undefined,
-    invitation: isMailOn(services.config) ? view : { ...view, url },
+    invitation: isMailOn(deps.config) ? view : { ...view, url },
   };
 }
 
@@ -126,21 +126,21 @@ async function issue(
  * @throws AppError `conflict`, `rate_limited`, `service_unavailable`
  */
 export async function invite(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { email, role, locale = "en" }: Invite,
 ): Promise<InviteAnswer> {
-  await refuseColleague(services.stores, scope, email);
+  await refuseColleague(deps.stores, scope, email);
   const [inviter, platform] = await Promise.all([
-    getOwnUser(services.stores.users, scope),
-    services.tenants.findPlatform(scope.platformId),
+    getOwnUser(deps.stores.users, scope),
+    deps.tenants.findPlatform(scope.platformId),
   ]);
-  await admitInvitationMail(services, scope, email);
+  await admitInvitationMail(deps, scope, email);
   const platformName = platform?.name ?? "";
   const asked = { email, role, locale, inviter, platformName };
-  const invited = await retryLostRaces(() => issue(services, asked));
+  const invited = await retryLostRaces(() => issue(deps, asked));
   const target = { type: "invitation", id: invited.invitation.id };
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: invited.isNew ? "invitation.created" : "invitation.renewed",
     target,
   });
@@ -184,21 +184,21 @@ export async function listInvitations(
 
 /** Withdraws an invitation, which ends its link. May be repeated. @throws AppError `not_found`, `invalid_state` */
 export async function withdrawInvitation(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   invitationId: string,
 ): Promise<void> {
   if (!isId("invitation", invitationId)) throw notFound();
-  const { invitations } = services.stores;
+  const { invitations } = deps.stores;
   const outcome = await invitations.withdraw(scope.platformId, invitationId);
   if (outcome === "absent") throw notFound();
   const target = { type: "invitation", id: invitationId };
   const action = "invitation.withdrawn";
   if (outcome === "accepted") {
-    services.audit.record(scope, { action, target, outcome: "denied" });
+    deps.audit.record(scope, { action, target, outcome: "denied" });
     throw new AppError("invalid_state", "It was accepted. Remove the user instead.", {
       details: { status: "accepted" },
     });
   }
-  services.audit.record(scope, { action, target });
+  deps.audit.record(scope, { action, target });
 }

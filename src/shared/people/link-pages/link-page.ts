@@ -106,17 +106,17 @@ interface PageValues extends Readonly<Record<string, string>> {
 
 /** Finds what a link leads to, without using it up. Returns the names for the page's texts. @throws AppError */
 async function followOneTimeLink(
-  services: LinkDeps,
+  deps: LinkDeps,
   { token = "" }: LinkVisit["fields"],
   { kind, locale }: { readonly kind: LinkPage; readonly locale: Locale },
 ): Promise<PageValues> {
   if (kind !== "invitation") {
-    const { user, link } = await followLink(services, KINDS_OF_PAGE[kind], token);
+    const { user, link } = await followLink(deps, KINDS_OF_PAGE[kind], token);
     // A mistyped new address may be a stranger's, who must not learn the present one.
     return { email: kind === "email" ? link.newEmail : user.email };
   }
-  const { invitation, platform, inviter } = await followInvitation(services, token);
-  const service = services.config.service.name;
+  const { invitation, platform, inviter } = await followInvitation(deps, token);
+  const service = deps.config.service.name;
   const named = { platform: quotedPlatform(locale, platform.name), inviter: inviter.email };
   return { email: invitation.email, ...named, service };
 }
@@ -217,7 +217,7 @@ const deviceHeaders = async (
 
 /** Uses the link. Returns the headers of the answer. */
 async function use(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   visit: LinkVisit,
   { kind, form }: { readonly kind: LinkPage; readonly form: OneTimeLinkForm | undefined },
 ): Promise<AnswerHeaders> {
@@ -230,16 +230,16 @@ async function use(
   };
   if (kind === "invitation") {
     const body = checked(AcceptInvitationBody().safeParse({ token, password }));
-    const { user } = await joinPlatform(services, scope, { ...body, ...formed });
-    return await deviceHeaders(services, user);
+    const { user } = await joinPlatform(deps, scope, { ...body, ...formed });
+    return await deviceHeaders(deps, user);
   }
   if (kind === "reset") {
     const body = checked(ConfirmResetBody().safeParse({ token, newPassword: password }));
-    const { email, deviceToken } = await confirmReset(services, scope, { ...body, ...formed });
-    return [deviceCookie(services.config, email, deviceToken)];
+    const { email, deviceToken } = await confirmReset(deps, scope, { ...body, ...formed });
+    return [deviceCookie(deps.config, email, deviceToken)];
   }
   const body = checked(VerifyBody().safeParse({ token, password }));
-  await verifyEmail(services, scope, { ...body, headers: new Headers(), ...formed });
+  await verifyEmail(deps, scope, { ...body, headers: new Headers(), ...formed });
   return [];
 }
 
@@ -248,13 +248,13 @@ async function use(
  * it was accepted. A repeated form has to have the password that was set, because another one was not.
  */
 async function past(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   visit: LinkVisit,
   { kind, words }: LinkPageStep,
 ): Promise<{ readonly page: RenderedPage; readonly headers: AnswerHeaders } | undefined> {
   const { token = "", password } = visit.fields;
-  const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
-  const pastUse = await findPastUse(services, kind, { token, browserId });
+  const browserId = readBrowserId(deps.config, { cookie: visit.headers.get("cookie") });
+  const pastUse = await findPastUse(deps, kind, { token, browserId });
   if (pastUse === undefined) return undefined;
   const { user, isRepeat } = pastUse;
   const setsPassword = kind === "reset" || kind === "invitation";
@@ -262,24 +262,24 @@ async function past(
     isRepeat &&
     (!setsPassword ||
       password === undefined ||
-      (await services.secrets.passwords.inTurn(knownUser(user.platformId, user.id), (hashing) =>
+      (await deps.secrets.passwords.inTurn(knownUser(user.platformId, user.id), (hashing) =>
         hashing.matches(password, user.passwordHash),
       )));
   if (isSame) {
     const isForm = setsPassword && password !== undefined;
     return {
-      page: done(services.config, kind, words),
-      headers: isForm ? await deviceHeaders(services, user) : [],
+      page: done(deps.config, kind, words),
+      headers: isForm ? await deviceHeaders(deps, user) : [],
     };
   }
   if (kind !== "invitation") return undefined;
-  const { dashboardUrl } = services.config.service;
+  const { dashboardUrl } = deps.config.service;
   const page = problemPage(400, words.acceptedTitle, words.accepted);
   if (dashboardUrl === undefined) return { page, headers: [] };
   const body = html`<div class="card">
     <h1>${words.acceptedTitle}</h1>
     <p>${words.accepted} ${words.forgotten}</p>
-    ${renderNext(services.config, words)}
+    ${renderNext(deps.config, words)}
   </div>`;
   return { page: { ...page, body }, headers: [] };
 }
@@ -329,18 +329,18 @@ const isInvalidLink = (error: unknown) =>
  * Shows the page of a link, without using it up, because mail scanners follow links. The browser gets a cookie by which
  * its form is known again, even if the first answer to the form never reaches it.
  */
-export function showLink(services: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  const { config } = services;
+export function showLink(deps: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+  const { config } = deps;
   const { token = "" } = visit.fields;
   return linkPageOf(config, visit, async (of) => {
     try {
-      const named = await followOneTimeLink(services, visit.fields, of);
+      const named = await followOneTimeLink(deps, visit.fields, of);
       const page = formPage(visit, { ...of, named, problem: null });
       const known = readBrowserId(config, { cookie: visit.headers.get("cookie") });
       return { page, headers: known === undefined ? [browserCookie(config, randomToken())] : [] };
     } catch (error) {
       const shown = { ...visit, fields: { token } };
-      const answer = isInvalidLink(error) ? await past(services, shown, of) : undefined;
+      const answer = isInvalidLink(error) ? await past(deps, shown, of) : undefined;
       if (answer === undefined) throw error;
       return answer;
     }
@@ -348,25 +348,25 @@ export function showLink(services: PeopleDeps, visit: LinkVisit): Promise<Browse
 }
 
 /** Uses a link with the form of its page. A repeat by the same browser within ten minutes is answered as done. */
-export function useLink(services: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return linkPageOf(services.config, visit, async (of) => {
+export function useLink(deps: PeopleDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+  return linkPageOf(deps.config, visit, async (of) => {
     const { kind, words } = of;
     const { token = "" } = visit.fields;
-    const browserId = readBrowserId(services.config, { cookie: visit.headers.get("cookie") });
+    const browserId = readBrowserId(deps.config, { cookie: visit.headers.get("cookie") });
     try {
       const used = { kind, form: browserId === undefined ? undefined : { token, browserId } };
       return {
-        headers: await use(services, visit, used),
-        page: done(services.config, kind, words),
+        headers: await use(deps, visit, used),
+        page: done(deps.config, kind, words),
       };
     } catch (error) {
-      const answer = isInvalidLink(error) ? await past(services, visit, of) : undefined;
+      const answer = isInvalidLink(error) ? await past(deps, visit, of) : undefined;
       if (answer !== undefined) return answer;
       const problem = error instanceof AppError ? typedProblem(of.words, error) : undefined;
       if (problem === undefined) throw error;
       return formPage(visit, {
         ...of,
-        named: await followOneTimeLink(services, visit.fields, of),
+        named: await followOneTimeLink(deps, visit.fields, of),
         problem,
       });
     }

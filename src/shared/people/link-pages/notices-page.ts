@@ -36,9 +36,9 @@ async function noticesPageOf(
 }
 
 /** Shows the page that switches a notice off. Changes nothing, because mail scanners follow links. */
-export function showNoticesPage(services: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return noticesPageOf(services.config, visit, async ({ notices }) => {
-    const { notice } = await followOffLink(services, visit.token);
+export function showNoticesPage(deps: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
+  return noticesPageOf(deps.config, visit, async ({ notices }) => {
+    const { notice } = await followOffLink(deps, visit.token);
     const body = html`<div class="card">
       <h1>${notices.title}</h1>
       <p class="strong">${notices.kinds[notice]}</p>
@@ -52,10 +52,10 @@ export function showNoticesPage(services: PeopleDeps, visit: OffVisit): Promise<
 }
 
 /** Switches a notice off, by the page's form or by the button of a mail program (RFC 8058). */
-export function switchOffByPage(services: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return noticesPageOf(services.config, visit, async (words) => {
-    await switchOffByLink(services, visit.scope, visit.token);
+export function switchOffByPage(deps: PeopleDeps, visit: OffVisit): Promise<BrowserAnswer> {
+  return noticesPageOf(deps.config, visit, async (words) => {
+    await switchOffByLink(deps, visit.scope, visit.token);
     const { doneTitle: title, done: text } = words.notices;
-    return donePage(services.config, words, { title, text });
+    return donePage(deps.config, words, { title, text });
   });
 }

@@ -58,13 +58,13 @@ type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
 
 /** Makes a link for a user. Returns when it ends and its address, which only the mail contains. */
 export function makeLink(
-  services: LinkDeps,
+  deps: LinkDeps,
   kind: LinkKind,
   user: LinkOwner,
   effect?: LinkEffect,
 ): Promise<MadeLink> {
   const { id, platformId } = user;
-  return addLink(services, kind, { id, platformId, state: ownerState(user) }, effect);
+  return addLink(deps, kind, { id, platformId, state: ownerState(user) }, effect);
 }
 
 interface MadeLink {
@@ -127,12 +127,12 @@ export const isOlderThanStatus = (link: Link, { updatedAt }: Platform) =>
 
 /** Finds a link of one of the kinds and its user, without using it up. @throws AppError `invalid_link` */
 export async function followLink(
-  services: LinkDeps,
+  deps: LinkDeps,
   kinds: readonly LinkKind[],
   token: string,
 ): Promise<{ readonly link: Link; readonly user: StoredUser; readonly platform: Platform }> {
-  const { stores, tenants } = services;
-  const { link, isOf } = await findLink(services, kinds, token);
+  const { stores, tenants } = deps;
+  const { link, isOf } = await findLink(deps, kinds, token);
   const [user, platform] = await Promise.all([
     stores.users.find(link.platformId, link.userId),
     tenants.findPlatform(link.platformId),

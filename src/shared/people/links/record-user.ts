@@ -4,14 +4,14 @@ import type { StoredUser } from "./links.ts";
 
 /** Records what a user did with a link, without a session. */
 export function recordUser(
-  services: Pick<PeopleDeps, "clock" | "audit">,
+  deps: Pick<PeopleDeps, "clock" | "audit">,
   scope: RequestScope,
   { id: userId, platformId, sessionVersion, role }: StoredUser,
   action: string,
 ): void {
-  const expiresAt = services.clock.now().toISOString();
+  const expiresAt = deps.clock.now().toISOString();
   const session = { sessionId: null, sessionVersion, expiresAt, confirmedUntil: null };
   const caller = { kind: "session", userId, platformId, role, ...session } as const;
   const target = { type: "user", id: userId };
-  services.audit.record({ ...scope, caller, platformId }, { action, target });
+  deps.audit.record({ ...scope, caller, platformId }, { action, target });
 }

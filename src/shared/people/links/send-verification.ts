@@ -6,9 +6,9 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { PeopleDeps } from "../deps.ts";
 import { mailDisabled, makeLink, type StoredUser, type LinkDeps } from "./links.ts";
 
-const verificationOf = async (services: LinkDeps, user: StoredUser) => {
+const verificationOf = async (deps: LinkDeps, user: StoredUser) => {
   const { email: to, locale } = user;
-  const { url: link } = await makeLink(services, "verify", user);
+  const { url: link } = await makeLink(deps, "verify", user);
   return { kind: "verify", to, locale, link } as const;
 };
 
@@ -17,25 +17,25 @@ const verificationOf = async (services: LinkDeps, user: StoredUser) => {
  * a user who is verified, or whose address has got too many.
  */
 export async function withVerification<T>(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   user: StoredUser,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
-  const { mail } = services;
+  const { mail } = deps;
   if (user.emailVerified || !(await mail.admitMail(user.email, "verify"))) return await write([]);
-  return await mail.writeWithMails(user.platformId, [await verificationOf(services, user)], write);
+  return await mail.writeWithMails(user.platformId, [await verificationOf(deps, user)], write);
 }
 
 /** Mails the link again and ends the previous one. @throws AppError `mail_disabled`, `invalid_state` */
 export async function resendVerification(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { caller }: SessionScope,
 ): Promise<void> {
-  const { mail, stores } = services;
-  if (!isMailOn(services.config)) throw mailDisabled();
+  const { mail, stores } = deps;
+  if (!isMailOn(deps.config)) throw mailDisabled();
   const user = await stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw sessionExpired();
   if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
   if (!(await mail.admitMail(user.email, "verify"))) return;
-  await mail.postMail(user.platformId, await verificationOf(services, user));
+  await mail.postMail(user.platformId, await verificationOf(deps, user));
 }

@@ -25,12 +25,12 @@ export function usedLink(
 
 /** Finds the user whom a link concerns, whether the link still works or not. */
 async function findUserOf(
-  services: LinkDeps,
+  deps: LinkDeps,
   page: LinkPage,
   token: string,
 ): Promise<StoredUser | undefined> {
-  const { invitations, users } = services.stores;
-  const { link } = await findLink(services, KINDS_OF_PAGE[page], token);
+  const { invitations, users } = deps.stores;
+  const { link } = await findLink(deps, KINDS_OF_PAGE[page], token);
   const { platformId, userId } = link;
   if (page !== "invitation") return await users.find(platformId, userId);
   const invitation = await invitations.find(platformId, userId);
@@ -50,19 +50,19 @@ interface PastUse {
  * by its page is known.
  */
 export async function findPastUse(
-  services: LinkDeps,
+  deps: LinkDeps,
   page: LinkPage,
   { token, browserId = "" }: { readonly token: string; readonly browserId?: string | undefined },
 ): Promise<PastUse | undefined> {
   try {
-    const user = await findUserOf(services, page, token);
+    const user = await findUserOf(deps, page, token);
     if (user === undefined) return undefined;
     const { usedLink: used } = user;
     const isOf = (hash: string, text: string) =>
       equalSecrets(Buffer.from(hash), Buffer.from(sha256Hex(text)));
     const isRepeat =
       used !== null &&
-      services.clock.now().getTime() - Date.parse(used.at) < REPEAT_MS_MAX &&
+      deps.clock.now().getTime() - Date.parse(used.at) < REPEAT_MS_MAX &&
       isOf(used.tokenHash, token) &&
       isOf(used.browserHash, browserId);
     return isRepeat || page === "invitation" ? { user, isRepeat } : undefined;

@@ -52,12 +52,12 @@ export async function followOffLink(
 
 /** Switches a notice off with the link in it. May be repeated. @throws AppError `invalid_link` */
 export async function switchOffByLink(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   token: string,
 ): Promise<OffLink> {
-  const link = await followOffLink(services, token);
-  await services.mail.switchNotices(link.user.platformId, { [link.notice]: false });
-  recordUser(services, scope, link.user, CHANGED);
+  const link = await followOffLink(deps, token);
+  await deps.mail.switchNotices(link.user.platformId, { [link.notice]: false });
+  recordUser(deps, scope, link.user, CHANGED);
   return link;
 }

@@ -19,17 +19,17 @@ const ASKED = "user.email_change_asked";
  * @throws AppError `mail_disabled`, `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function askForEmailChange(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { newEmail, password, totpCode }: ChangeEmail,
 ): Promise<void> {
-  const { mail } = services;
-  if (!isMailOn(services.config)) throw mailDisabled();
-  const user = await getOwnUser(services.stores.users, scope);
-  await services.limits.admitPasswords({ kind: "user", id: user.id });
-  const attempt = await confirmIdentity(services, scope, { user, action: ASKED });
-  await proveIdentity(services, attempt, { user, password, totpCode });
-  await services.limits.admitEmailChange(user.platformId);
+  const { mail } = deps;
+  if (!isMailOn(deps.config)) throw mailDisabled();
+  const user = await getOwnUser(deps.stores.users, scope);
+  await deps.limits.admitPasswords({ kind: "user", id: user.id });
+  const attempt = await confirmIdentity(deps, scope, { user, action: ASKED });
+  await proveIdentity(deps, attempt, { user, password, totpCode });
+  await deps.limits.admitEmailChange(user.platformId);
   if (!(await mail.admitMail(newEmail, "email")))
     throw new AppError(
       "rate_limited",
@@ -40,10 +40,10 @@ export async function askForEmailChange(
       },
     );
   const { platformId, email, locale } = user;
-  const { url: link } = await makeLink(services, "email", user, { newEmail });
+  const { url: link } = await makeLink(deps, "email", user, { newEmail });
   await mail.postMail(platformId, { kind: "emailAsked", to: email, locale });
   await mail.postMail(platformId, { kind: "email", to: newEmail, locale, link });
-  recordUser(services, scope, user, ASKED);
+  recordUser(deps, scope, user, ASKED);
 }
 
 /**
@@ -52,20 +52,20 @@ export async function askForEmailChange(
  * @throws AppError `conflict` when somebody else signs in with it; `invalid_link`
  */
 export async function finishEmailChange(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   user: User,
   { newEmail, form }: { readonly newEmail: string; readonly form: OneTimeLinkForm | undefined },
 ): Promise<void> {
   const { id: userId, platformId, email } = user;
-  await claimEmail(services, newEmail, { platformId, userId });
-  const changed = await updateWithNotice(services, user, "emailChanged", (present) =>
+  await claimEmail(deps, newEmail, { platformId, userId });
+  const changed = await updateWithNotice(deps, user, "emailChanged", (present) =>
     present.email === email && present.passwordVersion === user.passwordVersion
-      ? { email: newEmail, emailVerified: true, ...usedLink(services, form) }
+      ? { email: newEmail, emailVerified: true, ...usedLink(deps, form) }
       : undefined,
   );
   if (changed === undefined) throw invalidLink();
   // If this fails, the claim can still be taken over, because its user signs in with another address.
-  if (!isEmailOf(user, newEmail)) await services.stores.emails.release(email, userId);
-  recordUser(services, scope, user, "user.email_changed");
+  if (!isEmailOf(user, newEmail)) await deps.stores.emails.release(email, userId);
+  recordUser(deps, scope, user, "user.email_changed");
 }

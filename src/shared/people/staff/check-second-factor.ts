@@ -51,15 +51,15 @@ export type CodeDeps = Pick<PeopleDeps, "config" | "clock">;
 
 /** Checks a code of the app. Undefined when it is wrong now, or was accepted before. */
 export function checkTotpCode(
-  services: CodeDeps,
+  deps: CodeDeps,
   owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
 ): CodeProof | undefined {
   const { secondFactor } = owner;
-  const secret = unsealSecret(services.config, owner, secondFactor);
+  const secret = unsealSecret(deps.config, owner, secondFactor);
   const { lastStep } = secondFactor;
   const step = matchingStep(secret, plainCode(text), {
-    now: services.clock.now(),
+    now: deps.clock.now(),
     lastStep,
   });
   return step === undefined ? undefined : { kind: "totp_code", step };
@@ -70,12 +70,12 @@ export function checkTotpCode(
  * code of no time near. Only said while the second factor is set up: who types the code has its secret then.
  */
 export function clockOffsetOf(
-  services: CodeDeps,
+  deps: CodeDeps,
   owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
 ): number | undefined {
-  const secret = unsealSecret(services.config, owner, owner.secondFactor);
-  return clockOffset(secret, plainCode(text), services.clock.now());
+  const secret = unsealSecret(deps.config, owner, owner.secondFactor);
+  return clockOffset(secret, plainCode(text), deps.clock.now());
 }
 
 function checkRecoveryCode(
@@ -97,29 +97,26 @@ function checkRecoveryCode(
 
 /** Checks a code of the app, or a recovery code. Undefined when it is wrong or used up. */
 export function checkCode(
-  services: CodeDeps,
+  deps: CodeDeps,
   owner: SecretOwner & { readonly secondFactor: SecondFactor },
   text: string,
 ): CodeProof | undefined {
-  return checkTotpCode(services, owner, text) ?? checkRecoveryCode(services.config, owner, text);
+  return checkTotpCode(deps, owner, text) ?? checkRecoveryCode(deps.config, owner, text);
 }
 
 const PAGE = 500;
 
 /** Encrypts the TOTP secrets of a platform's users with the first data key. Returns the key that now encrypts each. */
-export async function resealSecondFactors(
-  services: PeopleDeps,
-  platformId: string,
-): Promise<string[]> {
+export async function resealSecondFactors(deps: PeopleDeps, platformId: string): Promise<string[]> {
   const keys: string[] = [];
   let after: string | undefined;
   do {
-    const { items, next } = await services.stores.users.list(platformId, after, PAGE);
+    const { items, next } = await deps.stores.users.list(platformId, after, PAGE);
     for (const user of items) {
       const { secondFactor } = user;
       if (secondFactor === null) continue;
-      const isOld = resealSecret(services.config, user, secondFactor.sealedSecret) !== undefined;
-      const resealed = isOld ? await resealOne(services, user) : undefined;
+      const isOld = resealSecret(deps.config, user, secondFactor.sealedSecret) !== undefined;
+      const resealed = isOld ? await resealOne(deps, user) : undefined;
       keys.push(sealingKey(resealed ?? secondFactor.sealedSecret));
     }
     after = next;
@@ -128,12 +125,12 @@ export async function resealSecondFactors(
 }
 
 async function resealOne(
-  services: Pick<PeopleDeps, "config" | "stores">,
+  deps: Pick<PeopleDeps, "config" | "stores">,
   owner: { readonly id: string; readonly platformId: string },
 ): Promise<string | undefined> {
-  const changed = await services.stores.users.update(owner, ({ secondFactor }) => {
+  const changed = await deps.stores.users.update(owner, ({ secondFactor }) => {
     if (secondFactor === null) return undefined;
-    const sealedSecret = resealSecret(services.config, owner, secondFactor.sealedSecret);
+    const sealedSecret = resealSecret(deps.config, owner, secondFactor.sealedSecret);
     return sealedSecret === undefined
       ? undefined
       : { secondFactor: { ...secondFactor, sealedSecret } };

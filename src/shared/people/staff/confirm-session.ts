@@ -15,20 +15,20 @@ const CONFIRMED = "user.confirmed";
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function confirmSession(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { password, totpCode, ...proof }: ConfirmSession & DeviceProof,
 ): Promise<ConfirmedSession> {
-  const { devices, sessions } = services.secrets;
-  const user = await getOwnUser(services.stores.users, scope);
+  const { devices, sessions } = deps.secrets;
+  const user = await getOwnUser(deps.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
-  await services.limits.admitPasswords({ kind: "user", id: user.id });
-  const deviceToken = deviceTokenOf(services.config, user.email, proof);
+  await deps.limits.admitPasswords({ kind: "user", id: user.id });
+  const deviceToken = deviceTokenOf(deps.config, user.email, proof);
   const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
   const deviceId = device !== undefined && isDeviceOf(device, user) ? device.deviceId : undefined;
-  const attempt = await confirmIdentity(services, scope, { user, action: CONFIRMED, deviceId });
-  await proveIdentity(services, attempt, { user, password, totpCode });
-  recordOwn(services.audit, scope, CONFIRMED);
+  const attempt = await confirmIdentity(deps, scope, { user, action: CONFIRMED, deviceId });
+  await proveIdentity(deps, attempt, { user, password, totpCode });
+  recordOwn(deps.audit, scope, CONFIRMED);
   const { caller } = scope;
   const { userId, platformId, sessionVersion: version, sessionId, expiresAt } = caller;
   const present = sessionId === null ? undefined : { sessionId, expiresAt };

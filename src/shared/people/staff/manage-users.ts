@@ -42,19 +42,19 @@ type ClaimState =
   | { readonly kind: "unverified"; readonly user: User };
 
 async function stateOfClaim(
-  services: Pick<PeopleDeps, "config" | "clock" | "stores">,
+  deps: Pick<PeopleDeps, "config" | "clock" | "stores">,
   email: string,
   existing: EmailClaim,
   owner: EmailOwner,
 ): Promise<ClaimState> {
-  const stored = await services.stores.users.find(existing.platformId, existing.userId);
+  const stored = await deps.stores.users.find(existing.platformId, existing.userId);
   // A user who now signs in with another address has left the claim behind.
   const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
-  const isYoung = services.clock.now().getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
+  const isYoung = deps.clock.now().getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
   // The claim of an earlier try, which the purge leaves alone while it is new.
   if (existing.userId === owner.userId && (user !== undefined || isYoung)) return { kind: "own" };
   if (user === undefined) return { kind: isYoung ? "taken" : "abandoned" };
-  return user.emailVerified || !isMailOn(services.config)
+  return user.emailVerified || !isMailOn(deps.config)
     ? { kind: "taken" }
     : { kind: "unverified", user };
 }
@@ -64,21 +64,21 @@ async function stateOfClaim(
  * @throws AppError `conflict`
  */
 export async function claimEmail(
-  services: Pick<PeopleDeps, "config" | "clock" | "stores" | "tenants">,
+  deps: Pick<PeopleDeps, "config" | "clock" | "stores" | "tenants">,
   email: string,
   owner: EmailOwner,
 ): Promise<void> {
-  const at = services.clock.now().toISOString();
-  const { emails, users } = services.stores;
+  const at = deps.clock.now().toISOString();
+  const { emails, users } = deps.stores;
   if (await emails.claim(email, owner, at)) return;
   const existing = await emails.find(email);
   if (existing === undefined) throw taken();
-  const state = await stateOfClaim(services, email, existing, owner);
+  const state = await stateOfClaim(deps, email, existing, owner);
   if (state.kind === "own") return;
   if (state.kind === "taken") throw taken();
   // Also removes the platform that was created with the user, if it holds nothing else.
   if (state.kind === "unverified") {
-    if (!(await users.removeUnverified(state.user, services.tenants.unlist))) throw taken();
+    if (!(await users.removeUnverified(state.user, deps.tenants.unlist))) throw taken();
   }
   if (!(await emails.takeOver(email, existing, owner, at))) throw taken();
 }
@@ -89,35 +89,33 @@ export async function claimEmail(
  * @throws AppError `conflict`; `validation_failed` for a weak password; `service_unavailable`
  */
 export async function hashAndClaim(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   asker: Asker,
   asked: NewPassword,
   owner: EmailOwner,
 ): Promise<string> {
   const { email } = asked;
-  const existing = await services.stores.emails.find(email);
-  const state = existing && (await stateOfClaim(services, email, existing, owner));
+  const existing = await deps.stores.emails.find(email);
+  const state = existing && (await stateOfClaim(deps, email, existing, owner));
   if (state?.kind === "taken") throw taken();
-  const passwordHash = await hashNewPassword(services, asker, asked);
-  await claimEmail(services, email, owner);
+  const passwordHash = await hashNewPassword(deps, asker, asked);
+  await claimEmail(deps, email, owner);
   return passwordHash;
 }
 
 /** Stores the user and notifies the owners. If the user was definitely refused, the e-mail is free again. */
-async function store(services: PeopleDeps, user: User): Promise<void> {
+async function store(deps: PeopleDeps, user: User): Promise<void> {
   const { platformId, role } = user;
   const create = (more: readonly Row[]) =>
-    withVerification(services, user, (rows) =>
-      services.stores.users.create(user, [...rows, ...more]),
-    );
+    withVerification(deps, user, (rows) => deps.stores.users.create(user, [...rows, ...more]));
   // The caller has just created the user, who therefore needs no notice.
   const notice = { ...roleNotice(user, role), also: undefined };
   try {
-    if (role === "owner") await writeWithOwnersNotice(services.mail, platformId, notice, create);
+    if (role === "owner") await writeWithOwnersNotice(deps.mail, platformId, notice, create);
     else await create([]);
   } catch (error) {
     if (error instanceof AppError && error.code !== "service_unavailable")
-      await services.stores.emails.release(user.email, user.id).catch(() => undefined);
+      await deps.stores.emails.release(user.email, user.id).catch(() => undefined);
     throw error;
   }
 }
@@ -141,21 +139,21 @@ const invitationRequired = () =>
  * in with the e-mail
  */
 export async function createUser(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { email, password, role, locale = "en" }: CreateUser,
 ): Promise<UserView> {
   const { platformId } = scope;
   const action = "user.created";
   try {
-    if (!services.config.identity.allowDirectUsers) throw invitationRequired();
-    await services.limits.admitPasswords({ kind: "platform", id: platformId });
-    const platform = await services.tenants.findPlatform(platformId);
+    if (!deps.config.identity.allowDirectUsers) throw invitationRequired();
+    await deps.limits.admitPasswords({ kind: "platform", id: platformId });
+    const platform = await deps.tenants.findPlatform(platformId);
     if (platform === undefined) throw notFound();
-    const now = services.clock.now();
+    const now = deps.clock.now();
     const id = newId("user", now);
     const passwordHash = await hashAndClaim(
-      services,
+      deps,
       knownUser(platformId, scope.caller.userId),
       { path: "password", password, email, platformName: platform.name },
       { platformId, userId: id },
@@ -165,17 +163,17 @@ export async function createUser(
       platformId,
       email,
       role,
-      emailVerified: !isMailOn(services.config),
+      emailVerified: !isMailOn(deps.config),
       locale,
       passwordHash,
       createdAt: now.toISOString(),
     });
-    await store(services, user);
-    services.audit.record(scope, { action, target: { type: "user", id } });
+    await store(deps, user);
+    deps.audit.record(scope, { action, target: { type: "user", id } });
     return viewUser(user);
   } catch (error) {
     if (error instanceof AppError && isUserRefusal(error))
-      services.audit.record(scope, { action, outcome: "denied" });
+      deps.audit.record(scope, { action, outcome: "denied" });
     throw error;
   }
 }
@@ -195,11 +193,11 @@ async function isRemovedSignUp(
  * never verified, which anybody can make.
  */
 export async function removeStrayClaims(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   after: string | undefined,
 ): Promise<RemovedPage> {
-  const { users, emails } = services.stores;
-  const time = new Date(services.clock.now().getTime() - POINTERS_YOUNG_MS);
+  const { users, emails } = deps.stores;
+  const time = new Date(deps.clock.now().getTime() - POINTERS_YOUNG_MS);
   const { claims, next } = await emails.claimedBefore(time, after);
   let removed = 0;
   await inBatches(claims, CLAIMS_AT_ONCE, async ({ platformId, userId, release }) => {
@@ -207,7 +205,7 @@ export async function removeStrayClaims(
     const isGone =
       user === undefined
         ? !(await users.isStored(platformId, userId))
-        : await isRemovedSignUp(services, user);
+        : await isRemovedSignUp(deps, user);
     if (isGone && (await release())) removed += 1;
   });
   return { removed, next };
@@ -215,23 +213,23 @@ export async function removeStrayClaims(
 
 /** Lists the staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */
 export function listUsers(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { platformId }: SessionScope,
   query: ListUsers,
 ): Promise<Page<UserView>> {
-  return pageOfUsers(services, platformId, query);
+  return pageOfUsers(deps, platformId, query);
 }
 
 /** Returns a page of a platform's staff, newest first. @throws AppError `invalid_cursor` */
 export async function pageOfUsers(
-  services: Pick<PeopleDeps, "cursors" | "stores">,
+  deps: Pick<PeopleDeps, "cursors" | "stores">,
   platformId: string,
   { limit, cursor }: ListUsers,
 ): Promise<Page<UserView>> {
   const bound = { list: "users", platformId };
-  const after = services.cursors.read(cursor, bound);
-  const listed = await services.stores.users.list(platformId, after, limit);
-  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  const after = deps.cursors.read(cursor, bound);
+  const listed = await deps.stores.users.list(platformId, after, limit);
+  const makeCursor = (next: string) => deps.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, viewUser);
 }
 
@@ -244,23 +242,22 @@ const lastOwner = (message: string) => new AppError("invalid_state", message);
  * `invalid_state` when no owner would be left
  */
 export async function updateUser(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { userId, ...change }: UpdateUser & { readonly userId: string },
 ): Promise<UserView> {
   const isOwn = userId === scope.caller.userId;
   const isRole = change.role !== undefined;
-  if (isRole || !isOwn) requireOwner(services.audit, scope);
-  if (isRole) requireConfirmed(services, scope);
-  const { mail, stores } = services;
+  if (isRole || !isOwn) requireOwner(deps.audit, scope);
+  if (isRole) requireConfirmed(deps, scope);
+  const { mail, stores } = deps;
   const { users } = stores;
   const { platformId } = scope;
   const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
   if (user === undefined) throw notFound();
   refuseIssues(isOwn ? [] : localeIssues(change));
   // Taking a role away is never refused. It can't be repeated without giving it again.
-  if (change.role === "owner" && user.role !== "owner")
-    await admitOwnersNotice(services, platformId);
+  if (change.role === "owner" && user.role !== "owner") await admitOwnersNotice(deps, platformId);
   const write = (rows: readonly Row[]) => users.change(user, change, rows);
   const outcome =
     change.role === undefined || change.role === user.role
@@ -270,10 +267,10 @@ export async function updateUser(
   const target = { type: "user", id: userId };
   const action = isRole ? "user.role_changed" : "user.locale_changed";
   if (outcome === "last") {
-    services.audit.record(scope, { action, target, outcome: "denied" });
+    deps.audit.record(scope, { action, target, outcome: "denied" });
     throw lastOwner("A platform has at least one owner. Make somebody else one first.");
   }
-  services.audit.record(scope, { action, target });
+  deps.audit.record(scope, { action, target });
   return viewUser(outcome);
 }
 
@@ -294,22 +291,22 @@ const localeIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] 
  * @throws AppError `owner_required`, `not_found`; `invalid_state` when no owner would be left
  */
 export async function deleteUser(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   userId: string,
 ): Promise<void> {
   const { platformId } = scope;
-  if (userId !== scope.caller.userId) requireOwner(services.audit, scope);
-  const user = await services.stores.users.find(platformId, userId);
+  if (userId !== scope.caller.userId) requireOwner(deps.audit, scope);
+  const user = await deps.stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
   const remove = (rows: readonly Row[]) =>
-    services.stores.users.deleteUnlessLast(platformId, userId, rows);
+    deps.stores.users.deleteUnlessLast(platformId, userId, rows);
   const outcome =
     user.role === "owner"
-      ? await writeWithOwnersNotice(services.mail, platformId, removalNotice(user), remove)
+      ? await writeWithOwnersNotice(deps.mail, platformId, removalNotice(user), remove)
       : await remove([]);
   const record = (outcome: "ok" | "denied") =>
-    services.audit.record(scope, {
+    deps.audit.record(scope, {
       action: "user.deleted",
       target: { type: "user", id: userId },
       outcome,
@@ -323,6 +320,6 @@ export async function deleteUser(
     case "deleted":
       record("ok");
       // If this fails, the e-mail can still be taken over, because its user doesn't exist.
-      await services.stores.emails.release(user.email, userId);
+      await deps.stores.emails.release(user.email, userId);
   }
 }

@@ -33,10 +33,10 @@ interface NewPlatform {
  * `service_unavailable`
  */
 export async function openPlatform(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { name, email, password, path, locale, emailVerified, ip }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const createdAt = now.toISOString();
   const platform: Platform = {
     id: newId("platform", now),
@@ -47,7 +47,7 @@ export async function openPlatform(
   };
   const [id, platformId] = [newId("user", now), platform.id];
   const passwordHash = await hashAndClaim(
-    services,
+    deps,
     ip === undefined ? knownUser(platformId, id) : strangerFrom(ip),
     { path, password, email, platformName: name },
     { platformId, userId: id },
@@ -65,8 +65,8 @@ export async function openPlatform(
   const signIns =
     ip === undefined ? made.signIns : withNetwork(made.signIns, { userId: id, ip, now });
   const user: User = { ...made, signIns };
-  await withVerification(services, user, (rows) =>
-    services.tenants.create(platform, [newUserRow(user), ...rows]),
+  await withVerification(deps, user, (rows) =>
+    deps.tenants.create(platform, [newUserRow(user), ...rows]),
   );
   return { platform, user };
 }
@@ -78,11 +78,11 @@ export interface CreatedPlatform {
 
 /** Creates a platform with its owner and, if requested, its first tokens. @throws AppError as `openPlatform` */
 export async function createPlatform(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: OperatorScope,
   { name, ownerEmail, ownerPassword, locale = "en", initialTokens }: CreatePlatform,
 ): Promise<CreatedPlatform> {
-  const { platform, user } = await openPlatform(services, {
+  const { platform, user } = await openPlatform(deps, {
     name,
     email: ownerEmail,
     password: ownerPassword,
@@ -91,19 +91,19 @@ export async function createPlatform(
     emailVerified: true,
   });
   if (initialTokens !== undefined)
-    await services.creditWallet(platform.id, {
+    await deps.creditWallet(platform.id, {
       operationId: "initial tokens",
       tokens: initialTokens,
       actor: actorOf(scope.caller),
       requestId: scope.requestId,
     });
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "platform.created",
     target: { type: "platform", id: platform.id },
     platformId: platform.id,
   });
   return {
-    platform: await services.tenants.summarizePlatform(platform),
+    platform: await deps.tenants.summarizePlatform(platform),
     user: viewUser(user),
   };
 }

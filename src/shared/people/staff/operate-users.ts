@@ -26,12 +26,12 @@ export async function findUserByEmail(
 
 /** Lists the staff of a platform, newest first. @throws AppError `not_found`, `invalid_cursor` */
 export async function listUsersOfPlatform(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   _scope: OperatorScope,
   { platformId, ...query }: ListUsers & { readonly platformId: string },
 ): Promise<Page<UserView>> {
-  if ((await services.tenants.findPlatform(platformId)) === undefined) throw notFound();
-  return await pageOfUsers(services, platformId, query);
+  if ((await deps.tenants.findPlatform(platformId)) === undefined) throw notFound();
+  return await pageOfUsers(deps, platformId, query);
 }
 
 /**
@@ -39,23 +39,23 @@ export async function listUsersOfPlatform(
  * @throws AppError `not_found`
  */
 export async function removeUser(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: OperatorScope,
   { platformId, userId }: { readonly platformId: string; readonly userId: string },
 ): Promise<void> {
-  const { users, emails } = services.stores;
+  const { users, emails } = deps.stores;
   if (!isId("platform", platformId)) throw notFound();
   const user = await users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const at = services.clock.now().toISOString();
+  const at = deps.clock.now().toISOString();
   const remove = (more: readonly Row[]) => users.deleteOrSuspend(platformId, userId, { at, more });
   const outcome =
     user.role === "owner"
-      ? await writeWithOwnersNotice(services.mail, platformId, removalNotice(user), remove)
+      ? await writeWithOwnersNotice(deps.mail, platformId, removalNotice(user), remove)
       : await remove([]);
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
-  services.audit.record(scope, { action: "user.deleted", target, platformId });
+  deps.audit.record(scope, { action: "user.deleted", target, platformId });
   // If this fails, the e-mail can still be taken over, because its user doesn't exist.
   await emails.release(user.email, userId);
 }

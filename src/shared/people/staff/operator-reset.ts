@@ -11,7 +11,7 @@ import { writeWithOwnersNotice } from "../../mail/mail.ts";
  * @throws AppError `not_found`
  */
 export async function makeResetLink(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: OperatorScope,
   {
     platformId,
@@ -19,7 +19,7 @@ export async function makeResetLink(
     removeTotp,
   }: ResetLink & { readonly platformId: string; readonly userId: string },
 ): Promise<{ readonly url: string; readonly expiresAt: string }> {
-  const { mail, stores } = services;
+  const { mail, stores } = deps;
   const user = await stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
   const notice = {
@@ -27,13 +27,13 @@ export async function makeResetLink(
     values: () => ({ email: user.email }),
     also: user,
   } as const;
-  await writeWithOwnersNotice(services.mail, platformId, notice, (rows) =>
+  await writeWithOwnersNotice(deps.mail, platformId, notice, (rows) =>
     mail.insertMails(platformId, rows),
   );
-  const { url, expiresAt } = await makeLink(services, "operator_reset", user, {
+  const { url, expiresAt } = await makeLink(deps, "operator_reset", user, {
     removesTotp: removeTotp,
   });
   const target = { type: "user", id: userId };
-  services.audit.record(scope, { action: "user.reset_link_made", target, platformId });
+  deps.audit.record(scope, { action: "user.reset_link_made", target, platformId });
   return { url, expiresAt: expiresAt.toISOString() };
 }

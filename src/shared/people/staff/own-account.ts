@@ -68,7 +68,7 @@ interface Confirming {
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
-  services: Pick<PeopleDeps, "audit" | "limits">,
+  deps: Pick<PeopleDeps, "audit" | "limits">,
   scope: SessionScope,
   { user, action, deviceId }: Confirming,
 ): Promise<LoginAttempt> {
@@ -77,7 +77,7 @@ export async function confirmIdentity(
       return await work();
     } catch (error) {
       if (error instanceof AppError && error.code === "rate_limited")
-        recordOwn(services.audit, scope, action, "denied");
+        recordOwn(deps.audit, scope, action, "denied");
       throw error;
     }
   };
@@ -87,11 +87,11 @@ export async function confirmIdentity(
       ? ({ kind: "session", id: sessionId ?? user.id } as const)
       : ({ kind: "device", id: deviceId } as const);
   const attempt = await recorded(() =>
-    services.limits.beginLoginAttempt({ email: user.email, ip: scope.ip, own }),
+    deps.limits.beginLoginAttempt({ email: user.email, ip: scope.ip, own }),
   );
   return {
     failed(what, failedCheck) {
-      recordOwn(services.audit, scope, action, "denied");
+      recordOwn(deps.audit, scope, action, "denied");
       return attempt.failed(what, failedCheck);
     },
     wrongCodes: () => attempt.wrongCodes(),
@@ -109,19 +109,19 @@ const PASSWORD_CHANGED = "user.password_changed";
  * @throws AppError `invalid_credentials`, `rate_limited`, `validation_failed`, `service_unavailable`
  */
 export async function changePassword(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<{ readonly deviceToken: string }> {
-  const user = await getOwnUser(services.stores.users, scope);
+  const user = await getOwnUser(deps.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
-  await services.limits.admitPasswords({ kind: "user", id: user.id });
-  const platform = await services.tenants.findPlatform(user.platformId);
+  await deps.limits.admitPasswords({ kind: "user", id: user.id });
+  const platform = await deps.tenants.findPlatform(user.platformId);
   if (platform === undefined) throw sessionExpired();
-  const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
-  await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
+  const attempt = await confirmIdentity(deps, scope, { user, action: PASSWORD_CHANGED });
+  await requirePassword(deps.secrets.passwords, attempt, { user, password: currentPassword });
   await attempt.passed();
-  const passwordHash = await hashNewPassword(services, knownUser(user.platformId, user.id), {
+  const passwordHash = await hashNewPassword(deps, knownUser(user.platformId, user.id), {
     path: "newPassword",
     password: newPassword,
     email: user.email,
@@ -129,7 +129,7 @@ export async function changePassword(
   });
   const { sessionId, sessionVersion: version } = scope.caller;
   let isLive = false;
-  const changed = await updateWithNotice(services, user, "passwordChanged", (present) => {
+  const changed = await updateWithNotice(deps, user, "passwordChanged", (present) => {
     isLive = isSessionLive(present, { sessionId, version });
     // With another version, this session has changed the password in another request.
     return isLive && present.passwordVersion === user.passwordVersion
@@ -137,8 +137,8 @@ export async function changePassword(
       : undefined;
   });
   if (changed === undefined) throw isLive ? await attempt.failed() : sessionExpired();
-  recordOwn(services.audit, scope, PASSWORD_CHANGED);
-  return { deviceToken: await issueDevice(services.secrets.devices, changed) };
+  recordOwn(deps.audit, scope, PASSWORD_CHANGED);
+  return { deviceToken: await issueDevice(deps.secrets.devices, changed) };
 }
 
 /** As long as the digest of SHA-1 (RFC 4226, 4). */
@@ -149,26 +149,26 @@ const TOTP_STARTED = "user.totp_started";
  * Makes a secret for an authenticator app. Logging in asks for no code until a first one was confirmed.
  * @throws AppError `invalid_state`
  */
-export async function startTotp(services: PeopleDeps, scope: SessionScope): Promise<TotpSecret> {
-  const user = await getOwnUser(services.stores.users, scope);
+export async function startTotp(deps: PeopleDeps, scope: SessionScope): Promise<TotpSecret> {
+  const user = await getOwnUser(deps.stores.users, scope);
   const secret = randomBytes(SECRET_BYTES);
   const secondFactor: SecondFactor = {
-    sealedSecret: sealSecret(services.config, user, secret),
+    sealedSecret: sealSecret(deps.config, user, secret),
     confirmed: false,
-    startedAt: services.clock.now().toISOString(),
+    startedAt: deps.clock.now().toISOString(),
     lastStep: 0,
     recoveryHashes: [],
   };
-  const started = await services.stores.users.update(user, (present) =>
+  const started = await deps.stores.users.update(user, (present) =>
     hasTotp(present) ? undefined : { secondFactor },
   );
   if (started === undefined)
-    throw refuseState(services.audit, scope, {
+    throw refuseState(deps.audit, scope, {
       action: TOTP_STARTED,
       message: "TOTP is already on. Switch it off first.",
     });
-  recordOwn(services.audit, scope, TOTP_STARTED);
-  const { name } = services.config.service;
+  recordOwn(deps.audit, scope, TOTP_STARTED);
+  const { name } = deps.config.service;
   return { secret: toBase32(secret), otpauthUrl: otpauthUrl(name, user.email, secret) };
 }
 
@@ -181,38 +181,38 @@ const TOTP_ENABLED = "user.totp_enabled";
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function confirmTotp(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { code }: ConfirmTotp,
 ): Promise<RecoveryCodes> {
   const refuse = (message: string) =>
-    refuseState(services.audit, scope, { action: TOTP_ENABLED, message });
-  const user = await getOwnUser(services.stores.users, scope);
+    refuseState(deps.audit, scope, { action: TOTP_ENABLED, message });
+  const user = await getOwnUser(deps.stores.users, scope);
   const { secondFactor } = user;
   if (secondFactor === null) throw refuse("Ask for a secret with POST /v1/auth/totp first.");
   if (secondFactor.confirmed) throw refuse("TOTP is on already.");
-  if (services.clock.now().getTime() - Date.parse(secondFactor.startedAt) > START_MS_MAX)
+  if (deps.clock.now().getTime() - Date.parse(secondFactor.startedAt) > START_MS_MAX)
     throw refuse("The secret is older than half an hour. Ask for another with POST /v1/auth/totp.");
-  const attempt = await confirmIdentity(services, scope, { user, action: TOTP_ENABLED });
-  const proof = checkTotpCode(services, { ...user, secondFactor }, code);
+  const attempt = await confirmIdentity(deps, scope, { user, action: TOTP_ENABLED });
+  const proof = checkTotpCode(deps, { ...user, secondFactor }, code);
   if (proof === undefined) {
     const refusal = await attempt.failed();
-    const offset = clockOffsetOf(services, { ...user, secondFactor }, code);
+    const offset = clockOffsetOf(deps, { ...user, secondFactor }, code);
     if (refusal.code !== "invalid_credentials" || offset === undefined) throw refusal;
     const clock = `${Math.abs(offset)} s ${offset > 0 ? "ahead" : "behind"}`;
     const message = `The code is of another time: the phone's clock is about ${clock}. Set it to the automatic time, then send a new code.`;
     throw new AppError("invalid_credentials", message);
   }
   await attempt.passed();
-  const { codes, hashes } = makeRecoveryCodes(services.config, user);
+  const { codes, hashes } = makeRecoveryCodes(deps.config, user);
   const isSame = (present: SecondFactor | null) =>
     present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
-  const confirmed = await updateWithNotice(services, user, "secondFactorOn", (present) => {
+  const confirmed = await updateWithNotice(deps, user, "secondFactorOn", (present) => {
     const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
     return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
   });
   if (confirmed === undefined) throw refuse("The secret has been confirmed or replaced.");
-  recordOwn(services.audit, scope, TOTP_ENABLED);
+  recordOwn(deps.audit, scope, TOTP_ENABLED);
   return { recoveryCodes: codes };
 }
 
@@ -223,24 +223,24 @@ const TOTP_DISABLED = "user.totp_disabled";
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function removeTotp(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { password, code }: RemoveTotp,
 ): Promise<void> {
-  const user = await getOwnUser(services.stores.users, scope);
+  const user = await getOwnUser(deps.stores.users, scope);
   if (!hasTotp(user))
-    throw refuseState(services.audit, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
-  const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
-  await requirePassword(services.secrets.passwords, attempt, { user, password });
+    throw refuseState(deps.audit, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
+  const attempt = await confirmIdentity(deps, scope, { user, action: TOTP_DISABLED });
+  await requirePassword(deps.secrets.passwords, attempt, { user, password });
   await attempt.admitCode(user);
-  const proof = checkCode(services, user, code);
-  if (proof === undefined) throw await wrongCode(services, attempt, user);
+  const proof = checkCode(deps, user, code);
+  if (proof === undefined) throw await wrongCode(deps, attempt, user);
   await attempt.succeeded("code");
-  const removed = await updateWithNotice(services, user, "secondFactorOff", ({ secondFactor }) =>
+  const removed = await updateWithNotice(deps, user, "secondFactorOff", ({ secondFactor }) =>
     secondFactor !== null && spend(secondFactor, proof) !== undefined
       ? { secondFactor: null }
       : undefined,
   );
   if (removed === undefined) throw await attempt.failed("code");
-  recordOwn(services.audit, scope, TOTP_DISABLED);
+  recordOwn(deps.audit, scope, TOTP_DISABLED);
 }

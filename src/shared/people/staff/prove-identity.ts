@@ -43,18 +43,18 @@ interface SubmittedProof {
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function proveIdentity(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   attempt: LoginAttempt,
   { user, password, totpCode }: SubmittedProof,
 ): Promise<void> {
-  await requirePassword(services.secrets.passwords, attempt, { user, password });
-  const step = await checkSecondStep(services, attempt, { user, totpCode });
-  if (step.kind === "wrong") throw await wrongCode(services, attempt, user);
+  await requirePassword(deps.secrets.passwords, attempt, { user, password });
+  const step = await checkSecondStep(deps, attempt, { user, totpCode });
+  if (step.kind === "wrong") throw await wrongCode(deps, attempt, user);
   if (step.kind === "missing") {
     await attempt.passed();
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
   await attempt.succeeded(isProof(step) ? "code" : "password");
-  if (isProof(step) && !(await useUp(services.stores.users, user, step)))
+  if (isProof(step) && !(await useUp(deps.stores.users, user, step)))
     throw await attempt.failed("code");
 }

@@ -14,11 +14,8 @@ import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
 /** Finds the user of an e-mail. Asks storage for the same where there is none. */
-async function findReader(
-  services: Pick<PeopleDeps, "clock" | "stores" | "tenants">,
-  email: string,
-) {
-  const { stores, tenants, clock } = services;
+async function findReader(deps: Pick<PeopleDeps, "clock" | "stores" | "tenants">, email: string) {
+  const { stores, tenants, clock } = deps;
   const now = clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
   const { platformId, userId } = (await stores.emails.find(email)) ?? nobody;
@@ -38,20 +35,20 @@ const NOBODY = "nobody";
  * @throws AppError `mail_disabled`
  */
 export async function askForReset(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   _scope: RequestScope,
   { email, ...proof }: AskForReset & DeviceProof,
 ): Promise<void> {
-  const { mail, secrets } = services;
-  if (!isMailOn(services.config)) throw mailDisabled();
-  const deviceToken = deviceTokenOf(services.config, email, proof);
+  const { mail, secrets } = deps;
+  if (!isMailOn(deps.config)) throw mailDisabled();
+  const deviceToken = deviceTokenOf(deps.config, email, proof);
   const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
-  const { user, ids } = await findReader(services, email);
+  const { user, ids } = await findReader(deps, email);
   // Strangers who ask all day use up their own mails, but not those of a device that the user has signed in from.
   const isOwn = device !== undefined && isDeviceOf(device, user);
   if (!(await mail.admitMail(email, isOwn ? "reset of a known device" : "reset"))) return;
   const owner = user ?? { ...ids, email, passwordVersion: 0 };
-  const { url: link, expiresAt: until } = await makeLink(services, "reset", owner);
+  const { url: link, expiresAt: until } = await makeLink(deps, "reset", owner);
   const [platformId, to] = user === undefined ? [NOBODY, ""] : [user.platformId, user.email];
   const locale = user?.locale ?? "en";
   await mail.postMail(platformId, { kind: "reset", to, locale, link, until });
@@ -63,39 +60,39 @@ export async function askForReset(
  * @throws AppError `invalid_link`, `validation_failed`, `service_unavailable`
  */
 export async function confirmReset(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   { token, newPassword, form }: ConfirmReset & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly deviceToken: string; readonly email: string }> {
-  const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
+  const { user, link, platform } = await followLink(deps, ["reset", "operator_reset"], token);
   // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.
-  const passwordHash = await hashNewPassword(services, knownUser(user.platformId, user.id), {
+  const passwordHash = await hashNewPassword(deps, knownUser(user.platformId, user.id), {
     path: "newPassword",
     password: newPassword,
     email: user.email,
     platformName: platform.name,
   });
   // Before the link is used up, which proves the mailbox either way: after a crash, the next use makes the credit.
-  if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
+  if (!user.emailVerified) await startWithCredit(deps, user, scope.requestId);
   // Before the link is used up, so that the next use does it after a crash.
-  await services.limits.forgetFailures(user.email);
+  await deps.limits.forgetFailures(user.email);
   const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;
   const kinds = [
     "passwordChanged",
     ...(isFactorRemoved ? ["secondFactorOff" as const] : []),
   ] as const;
-  const changed = await updateWithNotice(services, user, kinds, (present) =>
+  const changed = await updateWithNotice(deps, user, kinds, (present) =>
     present.passwordVersion === user.passwordVersion && present.email === user.email
       ? {
           ...withPassword(present, passwordHash, null),
           emailVerified: true,
           resets: present.resets + 1,
-          ...usedLink(services, form),
+          ...usedLink(deps, form),
           ...(link.removesTotp ? { secondFactor: null } : {}),
         }
       : undefined,
   );
   if (changed === undefined) throw invalidLink();
-  recordUser(services, scope, user, "user.password_reset");
-  return { deviceToken: await issueDevice(services.secrets.devices, changed), email: user.email };
+  recordUser(deps, scope, user, "user.password_reset");
+  return { deviceToken: await issueDevice(deps.secrets.devices, changed), email: user.email };
 }

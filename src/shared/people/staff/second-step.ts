@@ -8,7 +8,7 @@ export type SecondStep = CodeProof | { readonly kind: "not_needed" | "missing" |
 
 /** Checks the code in the request, if the user has a second factor. @throws AppError `rate_limited` */
 export async function checkSecondStep(
-  services: CodeDeps,
+  deps: CodeDeps,
   attempt: LoginAttempt,
   { user, totpCode }: { readonly user: User; readonly totpCode: string | undefined },
 ): Promise<SecondStep> {
@@ -16,7 +16,7 @@ export async function checkSecondStep(
   const code = (totpCode ?? "").trim();
   if (code === "") return { kind: "missing" };
   await attempt.admitCode(user);
-  return checkCode(services, user, code) ?? { kind: "wrong" };
+  return checkCode(deps, user, code) ?? { kind: "wrong" };
 }
 
 export const isProof = (step: SecondStep): step is CodeProof =>

@@ -47,33 +47,33 @@ export async function openSession(
  * @throws AppError `signup_disabled`, `rate_limited`, `validation_failed`, `conflict`
  */
 export async function signUp(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   { email, password, platformName, locale = "en" }: SignUp,
 ): Promise<SignedIn> {
-  if (!services.config.identity.allowSignup)
+  if (!deps.config.identity.allowSignup)
     throw new AppError(
       "signup_disabled",
       "Signing up is closed. Ask the operators for a platform.",
     );
-  await services.limits.admitSignUp(scope.ip);
-  const { platform, user } = await openPlatform(services, {
+  await deps.limits.admitSignUp(scope.ip);
+  const { platform, user } = await openPlatform(deps, {
     name: platformName,
     email,
     password,
     path: "password",
     locale,
-    emailVerified: !isMailOn(services.config),
+    emailVerified: !isMailOn(deps.config),
     ip: scope.ip,
   });
-  const caller = signingInCaller(services.clock, user);
-  services.audit.record(
+  const caller = signingInCaller(deps.clock, user);
+  deps.audit.record(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
   // If mail is sent, the credit follows once the e-mail is verified.
-  if (user.emailVerified) await startWithCredit(services, user, scope.requestId);
-  return await openSession(services.secrets, platform, user);
+  if (user.emailVerified) await startWithCredit(deps, user, scope.requestId);
+  return await openSession(deps.secrets, platform, user);
 }
 
 /**
@@ -81,13 +81,13 @@ export async function signUp(
  * that both take the same number of storage requests, and the response time doesn't reveal known addresses.
  */
 async function findUser(
-  services: Pick<PeopleDeps, "clock" | "stores">,
+  deps: Pick<PeopleDeps, "clock" | "stores">,
   email: string,
 ): Promise<User | undefined> {
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
-  const { platformId, userId } = (await services.stores.emails.find(email)) ?? nobody;
-  const user = await services.stores.users.find(platformId, userId);
+  const { platformId, userId } = (await deps.stores.emails.find(email)) ?? nobody;
+  const user = await deps.stores.users.find(platformId, userId);
   // A claim that a change of the e-mail left behind lets nobody in.
   return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
@@ -103,19 +103,19 @@ interface AdmittedLogIn {
 
 /** Begins an attempt and finds the user. The user is read first only for a known device, so others cost less. */
 async function beginAttempt(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { ip }: RequestScope,
   email: string,
   device: Device | undefined,
 ): Promise<AdmittedLogIn> {
   if (device === undefined) {
-    const attempt = await services.limits.beginLoginAttempt({ email, ip });
-    return { attempt, user: await findUser(services, email), isOwnDevice: false };
+    const attempt = await deps.limits.beginLoginAttempt({ email, ip });
+    return { attempt, user: await findUser(deps, email), isOwnDevice: false };
   }
-  const user = await findUser(services, email);
+  const user = await findUser(deps, email);
   const isOwnDevice = isDeviceOf(device, user);
   const own = isOwnDevice ? ({ kind: "device", id: device.deviceId } as const) : undefined;
-  const attempt = await services.limits.beginLoginAttempt({ email, ip, own });
+  const attempt = await deps.limits.beginLoginAttempt({ email, ip, own });
   return { attempt, user, isOwnDevice };
 }
 
@@ -131,17 +131,17 @@ interface CheckedPassword extends AdmittedLogIn {
  * @throws AppError `rate_limited`; `service_unavailable` when too many wait
  */
 async function checkLogInPassword(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   { email, password, ...proof }: LogIn & DeviceProof,
 ): Promise<CheckedPassword> {
-  const { devices, passwords } = services.secrets;
-  const deviceToken = deviceTokenOf(services.config, email, proof);
+  const { devices, passwords } = deps.secrets;
+  const deviceToken = deviceTokenOf(deps.config, email, proof);
   const device = deviceToken === undefined ? undefined : await devices.read(deviceToken);
   const asker =
     device === undefined ? strangerFrom(scope.ip) : knownUser(device.platformId, device.userId);
   return await passwords.inTurn(asker, async (hashing) => {
-    const begun = await beginAttempt(services, scope, email, device);
+    const begun = await beginAttempt(deps, scope, email, device);
     const { user } = begun;
     const isRight = (await hashing.matches(password, user?.passwordHash)) && user !== undefined;
     const isOutdated = isRight && passwords.needsNewHash(user.passwordHash);
@@ -178,28 +178,25 @@ function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserC
  * `service_unavailable`
  */
 export async function logIn(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   input: LogIn & DeviceProof,
 ): Promise<SignedIn> {
-  const checked = await checkLogInPassword(services, scope, input);
+  const checked = await checkLogInPassword(deps, scope, input);
   const { attempt, user, isOwnDevice, isRight, newHash } = checked;
   if (user === undefined) throw await attempt.failed();
-  const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
+  const record = (outcome: "ok" | "denied") => recordLogin(deps, scope, user, outcome);
   if (!isRight) {
     record("denied");
-    throw await attempt.failed(
-      "password",
-      services.secrets.passwords.missingPepper(user.passwordHash),
-    );
+    throw await attempt.failed("password", deps.secrets.passwords.missingPepper(user.passwordHash));
   }
-  const step = await checkSecondStep(services, attempt, {
+  const step = await checkSecondStep(deps, attempt, {
     user,
     totpCode: input.totpCode,
   });
   if (step.kind === "wrong") {
     record("denied");
-    throw await wrongCode(services, attempt, user);
+    throw await wrongCode(deps, attempt, user);
   }
   if (step.kind === "missing") {
     record("denied");
@@ -207,7 +204,7 @@ export async function logIn(
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
   await attempt.succeeded(isProof(step) ? "code" : "password");
-  const platform = await services.tenants.findPlatform(user.platformId);
+  const platform = await deps.tenants.findPlatform(user.platformId);
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended") {
     record("denied");
@@ -217,9 +214,9 @@ export async function logIn(
     record("denied");
     throw new AppError("platform_closed", "The platform is closed.");
   }
-  const proved: ProvenIdentity = { at: services.clock.now().toISOString(), step, newHash };
+  const proved: ProvenIdentity = { at: deps.clock.now().toISOString(), step, newHash };
   const change = (present: User) => afterLogin(present, user, proved);
-  const recorded = await storeLogIn(services, scope, { user, isOwnDevice, change });
+  const recorded = await storeLogIn(deps, scope, { user, isOwnDevice, change });
   if (recorded === undefined) {
     record("denied");
     throw await attempt.failed("code");
@@ -227,7 +224,7 @@ export async function logIn(
   record("ok");
   // The version with which the password was checked, so that a concurrent change of the password ends this session too.
   const { sessionVersion } = user;
-  return await openSession(services.secrets, platform, { ...recorded, sessionVersion });
+  return await openSession(deps.secrets, platform, { ...recorded, sessionVersion });
 }
 
 /** Returns the caller that a user is who has no session yet. */
@@ -239,16 +236,16 @@ function signingInCaller(clock: Clock, user: User): SessionCaller {
 }
 
 function recordLogin(
-  services: Pick<PeopleDeps, "clock" | "audit">,
+  deps: Pick<PeopleDeps, "clock" | "audit">,
   scope: RequestScope,
   user: User,
   outcome: "ok" | "denied",
 ): void {
-  const caller = signingInCaller(services.clock, user);
+  const caller = signingInCaller(deps.clock, user);
   const target = { type: "user", id: user.id };
   const action = "user.logged_in";
   const { platformId } = user;
-  services.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
+  deps.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
 }
 
 /** More sessions than a person ends one by one within two days. */
@@ -272,19 +269,19 @@ function endOwnSession(
  * @throws AppError `session_expired` when the caller's session has ended meanwhile
  */
 export async function logOut(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: SessionScope,
   { everywhere }: LogOut,
 ): Promise<void> {
   const { userId, platformId, sessionId, sessionVersion: version } = scope.caller;
-  const updated = await services.stores.users.update({ platformId, id: userId }, (present) => {
+  const updated = await deps.stores.users.update({ platformId, id: userId }, (present) => {
     if (!isSessionLive(present, { version, sessionId })) return undefined;
     return everywhere
       ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
-      : endOwnSession(present, scope.caller, services.clock.now());
+      : endOwnSession(present, scope.caller, deps.clock.now());
   });
   if (updated === undefined) throw sessionExpired();
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "user.logged_out",
     target: { type: "user", id: userId },
   });

@@ -20,18 +20,18 @@ const hashOf = (email: string, pepper: string) =>
 
 /** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
 async function claimCredit(
-  services: Pick<PeopleDeps, "config" | "clock" | "stores">,
+  deps: Pick<PeopleDeps, "config" | "clock" | "stores">,
   platformId: string,
   email: string,
 ): Promise<boolean> {
-  const { keyPepper, previousKeyPepper } = services.config.identity;
-  const { emails } = services.stores;
+  const { keyPepper, previousKeyPepper } = deps.config.identity;
+  const { emails } = deps.stores;
   const before =
     previousKeyPepper === undefined
       ? undefined
       : await emails.creditedTo(hashOf(email, previousKeyPepper));
   if (before !== undefined) return before === platformId;
-  const at = services.clock.now().toISOString();
+  const at = deps.clock.now().toISOString();
   return emails.claimCredit(hashOf(email, keyPepper), platformId, at);
 }
 
@@ -43,13 +43,13 @@ const referenceOf = (platformId: string) => `signup:${platformId}`;
  * reference, so an operator can make up for a failed one, but never make a second one.
  */
 async function creditStart(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { platformId, email }: { readonly platformId: string; readonly email: string },
   requestId: string,
 ): Promise<void> {
-  const tokens = services.config.identity.signupCreditTokens;
-  if (tokens === 0 || !(await claimCredit(services, platformId, email))) return;
-  await services.creditWallet(platformId, {
+  const tokens = deps.config.identity.signupCreditTokens;
+  if (tokens === 0 || !(await claimCredit(deps, platformId, email))) return;
+  await deps.creditWallet(platformId, {
     operationId: creditId(referenceOf(platformId)),
     tokens,
     actor: { kind: "system", id: "signup" },
@@ -60,15 +60,15 @@ async function creditStart(
 
 /** Makes the starting credit. If it fails, the platform is created anyway and the log says what to credit. */
 export async function startWithCredit(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { platformId, email, role }: Pick<User, "platformId" | "email" | "role">,
   requestId: string,
 ): Promise<void> {
   if (role !== "owner") return;
   try {
-    await creditStart(services, { platformId, email }, requestId);
+    await creditStart(deps, { platformId, email }, requestId);
   } catch (error) {
     const reference = referenceOf(platformId);
-    services.log.error("a starting credit was not made", { platformId, reference, error });
+    deps.log.error("a starting credit was not made", { platformId, reference, error });
   }
 }

@@ -50,11 +50,11 @@ interface ProvenLogIn {
  * once a day. The network stays unknown until the user was notified of it.
  */
 export async function storeLogIn(
-  services: Pick<PeopleDeps, "clock" | "stores" | "mail">,
+  deps: Pick<PeopleDeps, "clock" | "stores" | "mail">,
   { ip }: RequestScope,
   { user, isOwnDevice, change }: ProvenLogIn,
 ): Promise<User | undefined> {
-  const { mail, clock, stores } = services;
+  const { mail, clock, stores } = deps;
   const now = clock.now();
   const from = { userId: user.id, ip, now };
   const isOwn = (present: User) => isOwnDevice || isKnownNetwork(present.signIns, from);

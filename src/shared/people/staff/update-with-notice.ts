@@ -5,14 +5,14 @@ import type { User } from "./user.ts";
 
 /** Changes a user, and notifies them of it in the same transaction. */
 export function updateWithNotice(
-  services: Pick<PeopleDeps, "stores" | "mail">,
+  deps: Pick<PeopleDeps, "stores" | "mail">,
   user: User,
   kinds: MailKind | readonly MailKind[],
   change: (present: User) => UserChange | undefined,
 ): Promise<User | undefined> {
   const { platformId, email: to, locale } = user;
   const mails = [kinds].flat().map((kind) => ({ kind, to, locale }));
-  return services.mail.writeWithMails(platformId, mails, (rows) =>
-    services.stores.users.update(user, change, rows),
+  return deps.mail.writeWithMails(platformId, mails, (rows) =>
+    deps.stores.users.update(user, change, rows),
   );
 }

@@ -26,13 +26,13 @@ async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): P
 
 /** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
 async function checkLinkPassword(
-  services: Pick<PeopleDeps, "limits" | "secrets">,
+  deps: Pick<PeopleDeps, "limits" | "secrets">,
   { ip }: RequestScope,
   user: User,
   password: string,
 ): Promise<void> {
-  const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
-  await requirePassword(services.secrets.passwords, attempt, { user, password });
+  const attempt = await deps.limits.beginLoginAttempt({ email: user.email, ip });
+  await requirePassword(deps.secrets.passwords, attempt, { user, password });
   await attempt.succeeded();
 }
 
@@ -42,7 +42,7 @@ async function checkLinkPassword(
  * @throws AppError `invalid_link`, `invalid_credentials`, `rate_limited`
  */
 export async function verifyEmail(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   scope: RequestScope,
   {
     token,
@@ -51,19 +51,19 @@ export async function verifyEmail(
     form,
   }: Verify & { readonly headers: Headers; readonly form?: OneTimeLinkForm },
 ): Promise<void> {
-  const { user, link } = await followLink(services, ["verify", "email"], token);
-  if (!(await hasSessionOf(services.secrets.sessions, user, headers))) {
+  const { user, link } = await followLink(deps, ["verify", "email"], token);
+  if (!(await hasSessionOf(deps.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
-    await checkLinkPassword(services, scope, user, password);
+    await checkLinkPassword(deps, scope, user, password);
   }
   const { kind, newEmail } = link;
-  if (kind === "email") return await finishEmailChange(services, scope, user, { newEmail, form });
+  if (kind === "email") return await finishEmailChange(deps, scope, user, { newEmail, form });
   // Again, because a process may have ended before the credit. It is made only once.
-  if (user.emailVerified) return await startWithCredit(services, user, scope.requestId);
-  const verified = await services.stores.users.update(user, (present) =>
+  if (user.emailVerified) return await startWithCredit(deps, user, scope.requestId);
+  const verified = await deps.stores.users.update(user, (present) =>
     present.email === user.email ? { emailVerified: true } : undefined,
   );
   if (verified === undefined) throw invalidLink();
-  recordUser(services, scope, user, "user.email_verified");
-  await startWithCredit(services, user, scope.requestId);
+  recordUser(deps, scope, user, "user.email_verified");
+  await startWithCredit(deps, user, scope.requestId);
 }

@@ -17,11 +17,11 @@ interface VerifiedSession<T> {
  * @throws AppError `session_expired`, `invalid_credentials`
  */
 export async function verifySession<T>(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   { token, rows }: { readonly token: string; readonly rows: AccessRows },
   alongside: (platformId: string) => Promise<T>,
 ): Promise<VerifiedSession<T>> {
-  const session = await services.secrets.sessions.verify(token);
+  const session = await deps.secrets.sessions.verify(token);
   const { userId, platformId, sessionId, version } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
@@ -48,6 +48,6 @@ export async function verifySession<T>(
     confirmedUntil: session.confirmedUntil,
     role: user.role,
   } as const;
-  const isUnverified = !user.emailVerified && isMailOn(services.config);
+  const isUnverified = !user.emailVerified && isMailOn(deps.config);
   return { caller, isUnverified, alongside: read };
 }

@@ -9,10 +9,10 @@ const TOLD_FROM = 5;
 
 /** Tells a user of wrong codes, once a day. */
 async function tell(
-  services: Pick<PeopleDeps, "clock" | "stores" | "mail">,
+  deps: Pick<PeopleDeps, "clock" | "stores" | "mail">,
   user: User,
 ): Promise<void> {
-  const { mail, clock, stores } = services;
+  const { mail, clock, stores } = deps;
   const now = clock.now();
   const { platformId, email: to, locale } = user;
   await mail.writeWithMails(platformId, [{ kind: "wrongCodes", to, locale }], (rows) =>
@@ -32,15 +32,15 @@ async function tell(
  * is counted, so that a crash in between loses no notice, or after it, if others were counted at the same time.
  */
 export async function wrongCode(
-  services: PeopleDeps,
+  deps: PeopleDeps,
   attempt: LoginAttempt,
   user: User,
 ): Promise<AppError> {
-  const isTold = isToldToday(user.signIns.codesToldAt, services.clock.now());
-  const mayTell = isMailOn(services.config) && user.emailVerified && !isTold;
+  const isTold = isToldToday(user.signIns.codesToldAt, deps.clock.now());
+  const mayTell = isMailOn(deps.config) && user.emailVerified && !isTold;
   const isFifth = attempt.wrongCodes() + 1 >= TOLD_FROM;
-  if (mayTell && isFifth) await tell(services, user);
+  if (mayTell && isFifth) await tell(deps, user);
   const error = await attempt.failed("code");
-  if (mayTell && !isFifth && attempt.wrongCodes() >= TOLD_FROM) await tell(services, user);
+  if (mayTell && !isFifth && attempt.wrongCodes() >= TOLD_FROM) await tell(deps, user);
   return error;
 }

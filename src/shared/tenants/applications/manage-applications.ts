@@ -30,20 +30,20 @@ function defaultKeyName(applicationName: string): string {
  * @throws AppError `owner_required`, `confirmation_required`, `limit_reached`, `rate_limited`
  */
 export async function createApplication(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: SessionScope,
   input: CreateApplication,
 ): Promise<ApplicationCreated> {
   const { platformId } = scope;
   if (input.createDefaultKey) {
-    requireOwner(services.audit, scope);
-    requireConfirmed(services, scope);
-    await admitOwnersNotice(services, platformId);
+    requireOwner(deps.audit, scope);
+    requireConfirmed(deps, scope);
+    await admitOwnersNotice(deps, platformId);
   }
-  const { applications } = services.stores;
+  const { applications } = deps.stores;
   if ((await applications.listIds(platformId)).length >= APPLICATIONS_MAX)
     throw limitReached(`A platform has at most ${APPLICATIONS_MAX} applications.`);
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const createdAt = now.toISOString();
   const application: Application = {
     id: newId("application", now),
@@ -53,14 +53,14 @@ export async function createApplication(
     updatedAt: createdAt,
   };
   await applications.create(platformId, application);
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "application.created",
     target: { type: "application", id: application.id },
     applicationId: application.id,
   });
   if (!input.createDefaultKey) return { ...application, apiKey: null };
   const { key, secret } = await issueKey(
-    services,
+    deps,
     { ...scope, applicationId: application.id },
     {
       name: input.defaultKeyName || defaultKeyName(input.name),
@@ -81,14 +81,14 @@ export async function createApplication(
  * @throws AppError `owner_required`, `not_found`
  */
 export async function updateApplication(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: SessionScope,
   { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
 ): Promise<Application> {
   const { platformId } = scope;
-  if (status === "disabled") requireOwner(services.audit, scope);
-  const at = services.clock.now().toISOString();
-  const { applications } = services.stores;
+  if (status === "disabled") requireOwner(deps.audit, scope);
+  const at = deps.clock.now().toISOString();
+  const { applications } = deps.stores;
   let application =
     status === undefined
       ? undefined
@@ -96,7 +96,7 @@ export async function updateApplication(
   if (name !== undefined)
     application = await applications.rename(platformId, applicationId, name, at);
   if (application === undefined) throw notFound();
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: status === "disabled" ? "application.disabled" : "application.updated",
     target: { type: "application", id: applicationId },
     applicationId,
@@ -106,30 +106,30 @@ export async function updateApplication(
 
 /** Returns an application of the platform. A key finds only its own. @throws AppError `not_found` */
 export async function getApplication(
-  services: Pick<TenantsDeps, "stores">,
+  deps: Pick<TenantsDeps, "stores">,
   { caller, platformId }: PlatformScope,
   applicationId: string,
 ): Promise<Application> {
   if (caller.kind === "api_key" && caller.applicationId !== applicationId) throw notFound();
-  const application = await services.stores.applications.find(platformId, applicationId);
+  const application = await deps.stores.applications.find(platformId, applicationId);
   if (application === undefined) throw notFound();
   return application;
 }
 
 /** Lists every application of the platform for a session, and its own for a key. @throws AppError `invalid_cursor` */
 export async function listApplications(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   { limit, cursor }: ListApplications,
 ): Promise<Page<Application>> {
   const { caller, platformId } = scope;
   const keyApplicationId = caller.kind === "api_key" ? caller.applicationId : null;
   const bound = { list: "applications", platformId, keyApplicationId };
-  const after = services.cursors.read(cursor, bound);
+  const after = deps.cursors.read(cursor, bound);
   const listed =
     keyApplicationId === null
-      ? await services.stores.applications.list(platformId, after, limit)
-      : { items: [await getApplication(services, scope, keyApplicationId)], next: undefined };
-  const makeCursor = (next: string) => services.cursors.make(next, bound);
+      ? await deps.stores.applications.list(platformId, after, limit)
+      : { items: [await getApplication(deps, scope, keyApplicationId)], next: undefined };
+  const makeCursor = (next: string) => deps.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (application) => application);
 }

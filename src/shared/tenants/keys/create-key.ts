@@ -61,11 +61,11 @@ function noticeOf({ id, name, applicationId }: ApiKey) {
  * @throws AppError `limit_reached`
  */
 export async function issueKey(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: ApplicationScope,
   wanted: NewKey,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const id = newId("key", now);
   const { secret, secretPart, keyPrefix } = newApiKey(id);
   const key: ApiKey = {
@@ -82,19 +82,19 @@ export async function issueKey(
     createdAt: now.toISOString(),
     createdBy: actorOf(scope.caller),
   };
-  const lineage = await lineageOf(services.stores.keys, scope);
-  const hash = hashKeySecret(services.secrets.keyPeppers, secretPart);
+  const lineage = await lineageOf(deps.stores.keys, scope);
+  const hash = hashKeySecret(deps.secrets.keyPeppers, secretPart);
   const create = (rows: readonly Row[]) =>
-    services.stores.keys.create(key, hash, { lineage, more: rows });
+    deps.stores.keys.create(key, hash, { lineage, more: rows });
   const isCreated =
     key.scope === "app_admin"
-      ? await writeWithOwnersNotice(services.mail, key.platformId, noticeOf(key), create)
+      ? await writeWithOwnersNotice(deps.mail, key.platformId, noticeOf(key), create)
       : await create([]);
   if (!isCreated)
     throw limitReached(
       `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
     );
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "api_key.created",
     target: { type: "api_key", id },
     applicationId: key.applicationId,
@@ -143,18 +143,18 @@ async function expiryOfMaker(
  * The schema reports text that isn't a time.
  */
 export async function expiryIssues(
-  services: Pick<TenantsDeps, "clock" | "stores">,
+  deps: Pick<TenantsDeps, "clock" | "stores">,
   scope: Pick<PlatformScope, "caller">,
   asked: unknown,
 ): Promise<readonly Issue[]> {
   const time = typeof asked === "string" ? Date.parse(asked) : Number.NaN;
   if (Number.isNaN(time)) return [];
-  if (time <= services.clock.now().getTime())
+  if (time <= deps.clock.now().getTime())
     return wrongExpiry(
       "too_small",
       "must be in the future; leave it out for a key that does not expire",
     );
-  const end = await expiryOfMaker(services.stores.keys, scope);
+  const end = await expiryOfMaker(deps.stores.keys, scope);
   return end === null || time <= Date.parse(end)
     ? []
     : wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
@@ -162,12 +162,12 @@ export async function expiryIssues(
 
 /** Returns the expiry of a new key, which is never later than its maker's. @throws AppError `validation_failed` */
 async function expiryOf(
-  services: Pick<TenantsDeps, "clock" | "stores">,
+  deps: Pick<TenantsDeps, "clock" | "stores">,
   scope: PlatformScope,
   asked: string | null | undefined,
 ): Promise<string | null> {
-  refuseIssues(await expiryIssues(services, scope, asked));
-  return asked ? new Date(asked).toISOString() : expiryOfMaker(services.stores.keys, scope);
+  refuseIssues(await expiryIssues(deps, scope, asked));
+  return asked ? new Date(asked).toISOString() : expiryOfMaker(deps.stores.keys, scope);
 }
 
 /**
@@ -176,17 +176,17 @@ async function expiryOf(
  * `limit_reached`, `rate_limited`
  */
 export async function createKey(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   input: CreateKey,
 ): Promise<KeyCreated> {
-  const now = services.clock.now();
-  const expiresAt = await expiryOf(services, scope, input.expiresAt);
-  const { applications } = services.stores;
+  const now = deps.clock.now();
+  const expiresAt = await expiryOf(deps, scope, input.expiresAt);
+  const { applications } = deps.stores;
   const applicationId = await applicationOf(applications, scope, input.applicationId);
-  if (input.scope === "app_admin") await admitOwnersNotice(services, scope.platformId);
+  if (input.scope === "app_admin") await admitOwnersNotice(deps, scope.platformId);
   const { key, secret } = await issueKey(
-    services,
+    deps,
     { ...scope, applicationId },
     {
       name: input.name || DEFAULT_NAME,

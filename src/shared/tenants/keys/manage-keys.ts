@@ -26,38 +26,38 @@ async function getKey(
  * @throws AppError `invalid_cursor`
  */
 export async function listKeys(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
   { limit, cursor }: ListKeys,
 ): Promise<Page<KeyView>> {
   const view = listViewOf(caller);
   const bound = { list: "keys", platformId, applicationId, ...boundToView(view) };
-  const after = services.cursors.read(cursor, bound);
-  const now = services.clock.now();
+  const after = deps.cursors.read(cursor, bound);
+  const now = deps.clock.now();
   if (view !== undefined) {
-    const own = await services.stores.keys.find(platformId, view.keyId);
+    const own = await deps.stores.keys.find(platformId, view.keyId);
     return { items: own === undefined ? [] : [viewKey(own, now)], nextCursor: null, limit };
   }
-  const listed = await services.stores.keys.list(platformId, applicationId, { after, limit });
-  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  const listed = await deps.stores.keys.list(platformId, applicationId, { after, limit });
+  const makeCursor = (next: string) => deps.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
 }
 
 /** Renames a key. @throws AppError `not_found` */
 export async function renameKey(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   { keyId, name }: RenameKey & { readonly keyId: string },
 ): Promise<KeyView> {
-  const key = await getKey(services.stores.keys, scope, keyId);
-  const renamed = await services.stores.keys.rename(key, name);
+  const key = await getKey(deps.stores.keys, scope, keyId);
+  const renamed = await deps.stores.keys.rename(key, name);
   if (renamed === undefined) throw notFound();
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "api_key.renamed",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,
   });
-  return viewKey(renamed, services.clock.now());
+  return viewKey(renamed, deps.clock.now());
 }
 
 /** A key that was made concurrently is found by the next round. By then its maker is revoked. */
@@ -79,17 +79,17 @@ function recordEach(
  * key itself must be revoked before, so that it makes no further ones. May be repeated.
  */
 async function revokeDescendants(
-  services: Pick<TenantsDeps, "clock" | "audit" | "stores">,
+  deps: Pick<TenantsDeps, "clock" | "audit" | "stores">,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<readonly Descendant[]> {
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const found = await services.stores.keys.descendants(key);
-    const now = services.clock.now();
+    const found = await deps.stores.keys.descendants(key);
+    const now = deps.clock.now();
     const live = found.filter((each) => keyStatus(each, now) === "active");
     if (live.length === 0) return found;
-    await services.stores.keys.revokeAll(live);
-    recordEach(services.audit, scope, "api_key.revoked", live);
+    await deps.stores.keys.revokeAll(live);
+    recordEach(deps.audit, scope, "api_key.revoked", live);
   }
   throw serviceUnavailable();
 }
@@ -99,14 +99,14 @@ async function revokeDescendants(
  * @throws AppError `limit_reached` when one request can't delete them all; they are revoked anyway
  */
 async function deleteDescendants(
-  services: Pick<TenantsDeps, "clock" | "audit" | "stores">,
+  deps: Pick<TenantsDeps, "clock" | "audit" | "stores">,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<void> {
-  const found = await revokeDescendants(services, scope, key);
+  const found = await revokeDescendants(deps, scope, key);
   const deleted = found.slice(0, DELETED_MAX);
-  await services.stores.keys.purgeAll(deleted);
-  recordEach(services.audit, scope, "api_key.deleted", deleted);
+  await deps.stores.keys.purgeAll(deleted);
+  recordEach(deps.audit, scope, "api_key.deleted", deleted);
   if (found.length > deleted.length)
     throw limitReached(
       `All keys that descend from it are revoked, and ${DELETED_MAX} of them deleted. Repeat the request for the rest.`,
@@ -119,18 +119,18 @@ async function deleteDescendants(
  * @throws AppError `not_found`
  */
 export async function revokeKey(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
-  const key = await getKey(services.stores.keys, scope, keyId);
-  await services.stores.keys.revoke(key);
-  services.audit.record(scope, {
+  const key = await getKey(deps.stores.keys, scope, keyId);
+  await deps.stores.keys.revoke(key);
+  deps.audit.record(scope, {
     action: "api_key.revoked",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,
   });
-  if (descendants) await revokeDescendants(services, scope, key);
+  if (descendants) await revokeDescendants(deps, scope, key);
 }
 
 /**
@@ -139,17 +139,17 @@ export async function revokeKey(
  * @throws AppError `not_found`, `limit_reached`
  */
 export async function deleteKey(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
-  const key = await getKey(services.stores.keys, scope, keyId);
+  const key = await getKey(deps.stores.keys, scope, keyId);
   if (descendants) {
-    await services.stores.keys.revoke(key);
-    await deleteDescendants(services, scope, key);
+    await deps.stores.keys.revoke(key);
+    await deleteDescendants(deps, scope, key);
   }
-  await services.stores.keys.purge(key);
-  services.audit.record(scope, {
+  await deps.stores.keys.purge(key);
+  deps.audit.record(scope, {
     action: "api_key.deleted",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,

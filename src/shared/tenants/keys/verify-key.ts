@@ -30,15 +30,15 @@ function pepperOf(
  * A failure does no harm.
  */
 async function hashAgain(
-  services: Pick<TenantsDeps, "log" | "stores" | "secrets">,
+  deps: Pick<TenantsDeps, "log" | "stores" | "secrets">,
   { key, etag }: KeyWithHash,
   secretPart: string,
 ): Promise<void> {
   try {
-    const hash = hashKeySecret(services.secrets.keyPeppers, secretPart);
-    await services.stores.keys.replaceHashIfUnchanged(key, hash, etag);
+    const hash = hashKeySecret(deps.secrets.keyPeppers, secretPart);
+    await deps.stores.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
-    services.log.warn("key not hashed again, its next use tries again", {
+    deps.log.warn("key not hashed again, its next use tries again", {
       keyId: key.id,
       error,
     });
@@ -58,20 +58,20 @@ const NOBODY = new Uint8Array(32);
  * @throws AppError `invalid_credentials`; `api_key_revoked` and `api_key_expired` only when the secret is right
  */
 export async function verifyKey<T>(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   { presented, rows }: { readonly presented: string; readonly rows: TenantRows },
   alongside: (binding: KeyBinding) => Promise<T>,
 ): Promise<{ readonly caller: ApiKeyCaller; readonly alongside: T }> {
   const parsed = parseApiKey(presented);
   if (parsed === undefined)
     throw invalidCredentials({ check: "form", expected: "an API key with a right checksum" });
-  const known = services.stores.keys.bindingOf(parsed.keyId);
+  const known = deps.stores.keys.bindingOf(parsed.keyId);
   const [found, early] = await Promise.all([
     rows.key(parsed.keyId),
     known === undefined ? undefined : alongside(known),
   ]);
   // Computed for unknown ids too, so that the response time doesn't tell them apart.
-  const pepper = pepperOf(services.secrets.keyPeppers, parsed.secretPart, found?.hash ?? NOBODY);
+  const pepper = pepperOf(deps.secrets.keyPeppers, parsed.secretPart, found?.hash ?? NOBODY);
   if (found === undefined)
     throw invalidCredentials({ check: "key id", expected: "a key", found: parsed.keyId });
   if (pepper === undefined)
@@ -83,10 +83,10 @@ export async function verifyKey<T>(
   const { key } = found;
   // Making a hash again needs the stored row.
   if (rows.areCached && pepper === "previous") throw new OutdatedAccess();
-  const now = services.clock.now();
+  const now = deps.clock.now();
   requireLive(key, now);
-  services.stores.keys.noteUse(key.id, now);
-  if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
+  deps.stores.keys.noteUse(key.id, now);
+  if (pepper === "previous") await hashAgain(deps, found, parsed.secretPart);
   return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
 }
 

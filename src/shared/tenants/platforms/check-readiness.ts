@@ -60,20 +60,18 @@ async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
  * Checks storage and settings, or returns the result of a check that began within the last second.
  * @throws AppError `not_ready` with the checks in its details
  */
-export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
-  return services.readiness.checks.run("", () => check(services));
+export function checkReadiness(deps: TenantsDeps): Promise<Readiness> {
+  return deps.readiness.checks.run("", () => check(deps));
 }
 
-async function check(
-  services: Pick<TenantsDeps, "stores" | "readiness" | "mail">,
-): Promise<Readiness> {
+async function check(deps: Pick<TenantsDeps, "stores" | "readiness" | "mail">): Promise<Readiness> {
   const unknown = () => undefined;
   const [tables, queues, config, mail] = await Promise.all([
-    timed(() => services.stores.platforms.ping()),
-    timed(() => services.readiness.pingQueue()),
-    timed(() => services.readiness.useSecrets()),
+    timed(() => deps.stores.platforms.ping()),
+    timed(() => deps.readiness.pingQueue()),
+    timed(() => deps.readiness.useSecrets()),
     // Storage that doesn't tell is a failed check already.
-    withTimeLimit(CHECK_TIMEOUT_MS, services.mail.serverState().catch(unknown), unknown),
+    withTimeLimit(CHECK_TIMEOUT_MS, deps.mail.serverState().catch(unknown), unknown),
   ]);
   const checks = { tables, queues, config };
   if (Object.values(checks).some(({ status }) => status === "failed"))

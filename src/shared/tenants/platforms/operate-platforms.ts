@@ -6,20 +6,20 @@ import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 
 /** Lists all platforms, newest first. @throws AppError `invalid_cursor` */
 export async function listPlatforms(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   _scope: OperatorScope,
   { limit, cursor }: ListPlatforms,
 ): Promise<Page<PlatformSummary>> {
   const bound = { list: "platforms" };
-  const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.stores.platforms.list(after, limit);
+  const after = deps.cursors.read(cursor, bound);
+  const { items, next } = await deps.stores.platforms.list(after, limit);
   const summaries = await Promise.all(
-    items.map((item) => summarizePlatform(services.readWallet, item)),
+    items.map((item) => summarizePlatform(deps.readWallet, item)),
   );
   return toPage(
     { items: summaries, next },
     limit,
-    (position) => services.cursors.make(position, bound),
+    (position) => deps.cursors.make(position, bound),
     (summary) => summary,
   );
 }

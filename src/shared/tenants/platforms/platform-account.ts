@@ -66,17 +66,17 @@ export async function summarizePlatform(
  * @throws AppError `not_found`
  */
 export async function readAccount(
-  services: Pick<TenantsDeps, "clock" | "stores" | "readWallet">,
+  deps: Pick<TenantsDeps, "clock" | "stores" | "readWallet">,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {
   if (!isId("platform", platformId)) throw notFound();
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const [platform, wallet, all, counted] = await Promise.all([
-    services.stores.platforms.find(platformId),
-    services.readWallet(platformId),
-    services.stores.applications.listAll(platformId),
-    services.stores.platforms.counts(platformId),
+    deps.stores.platforms.find(platformId),
+    deps.readWallet(platformId),
+    deps.stores.applications.listAll(platformId),
+    deps.stores.platforms.counts(platformId),
   ]);
   if (platform === undefined) throw notFound();
   const applications = all.map(summarizeApplication);

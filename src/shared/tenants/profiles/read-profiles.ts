@@ -37,12 +37,12 @@ export async function viewProfile(
 
 /** Returns the profile of the scope. @throws AppError `not_found` */
 export async function getProfile(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   { platformId, profileId }: ProfileScope,
 ): Promise<ProfileView> {
-  const profile = await services.stores.profiles.find(platformId, profileId);
+  const profile = await deps.stores.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
-  return await viewProfile(services.connectionsOf, platformId, profile);
+  return await viewProfile(deps.connectionsOf, platformId, profile);
 }
 
 /** Returns the ids of the profiles that may match, or undefined when all profiles would have to be read. */
@@ -66,7 +66,7 @@ async function candidates(
 
 /** Lists the profiles that the caller may see, newest first. @throws AppError `invalid_cursor` */
 export async function listProfiles(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: PlatformScope,
   query: ListProfiles,
 ): Promise<Page<ProfileView>> {
@@ -76,18 +76,18 @@ export async function listProfiles(
     caller.kind === "api_key" && caller.keyScope === "restricted" ? caller.keyId : null;
   const filter = { applicationId, externalId, status };
   const bound = { list: "profiles", platformId, restrictedKeyId, ...filter };
-  const after = services.cursors.read(cursor, bound);
+  const after = deps.cursors.read(cursor, bound);
   const position = { after, limit };
-  const profileIds = await candidates(services.stores, scope, externalId);
+  const profileIds = await candidates(deps.stores, scope, externalId);
   const listed =
     profileIds === undefined
-      ? await services.stores.profiles.list(platformId, filter, position)
-      : await services.stores.profiles.listOf(platformId, profileIds, filter, position);
+      ? await deps.stores.profiles.list(platformId, filter, position)
+      : await deps.stores.profiles.listOf(platformId, profileIds, filter, position);
   const isEmpty = listed.items.length === 0 && listed.next === undefined;
   refuseLostPlus(externalId, !isEmpty || after !== undefined);
   const items = await Promise.all(
-    listed.items.map((profile) => viewProfile(services.connectionsOf, platformId, profile)),
+    listed.items.map((profile) => viewProfile(deps.connectionsOf, platformId, profile)),
   );
-  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  const makeCursor = (next: string) => deps.cursors.make(next, bound);
   return toPage({ items, next: listed.next }, limit, makeCursor, (view) => view);
 }

@@ -17,14 +17,14 @@ function requireWritten(result: ProfileWritten): Profile {
 
 /** Creates a profile of the application. @throws AppError `conflict` */
 export async function createProfile(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: ApplicationScope,
   input: CreateProfile,
 ): Promise<ProfileView> {
   const { platformId, applicationId } = scope;
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const createdAt = now.toISOString();
-  const result = await services.stores.profiles.create(platformId, {
+  const result = await deps.stores.profiles.create(platformId, {
     id: newId("profile", now),
     applicationId,
     title: input.title,
@@ -35,11 +35,11 @@ export async function createProfile(
     updatedAt: createdAt,
   });
   const profile = requireWritten(result);
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "profile.created",
     target: { type: "profile", id: profile.id },
   });
-  return await viewProfile(services.connectionsOf, platformId, profile);
+  return await viewProfile(deps.connectionsOf, platformId, profile);
 }
 
 /** Applies a change to the profile. Fields that aren't named stay unchanged. */
@@ -58,20 +58,20 @@ function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profi
 
 /** Changes a profile. @throws AppError `not_found`, `conflict`, `invalid_state` while it is being erased */
 export async function updateProfile(
-  services: TenantsDeps,
+  deps: TenantsDeps,
   scope: ProfileScope,
   change: UpdateProfile,
 ): Promise<ProfileView> {
   const { platformId, profileId } = scope;
-  const at = services.clock.now().toISOString();
-  const result = await services.stores.profiles.update(platformId, profileId, (profile) =>
+  const at = deps.clock.now().toISOString();
+  const result = await deps.stores.profiles.update(platformId, profileId, (profile) =>
     applyUpdate(profile, change, at),
   );
   if (result === undefined) throw notFound();
   const profile = requireWritten(result);
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: change.status === "disabled" ? "profile.disabled" : "profile.updated",
     target: { type: "profile", id: profileId },
   });
-  return await viewProfile(services.connectionsOf, platformId, profile);
+  return await viewProfile(deps.connectionsOf, platformId, profile);
 }
