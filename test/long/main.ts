@@ -46,6 +46,7 @@ const BOUNDED = [
 const COMBINED = [
   "test/http/access/under-way.test.ts",
   "test/outside/browser",
+  "test/outside/client",
   "test/http/reference/docs.test.ts",
   "test/partition/group-commit.test.ts",
   "test/limits/instances.test.ts",

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -8,10 +8,13 @@ import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
 import { blocksOf } from "../../docs/blocks.ts";
+import { freePort } from "../../setup/free-ports.ts";
 import { INSTALL_MS_MAX, installPackages } from "../../setup/install-packages.ts";
+import { IS_LONG } from "../../setup/long-check.ts";
 import { aPublisher, unique, type Publisher } from "../../setup/publisher.ts";
 import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
@@ -21,6 +24,7 @@ import { hasChromium, inBrowser, openChromium } from "../browser/chromium.ts";
 import type { Setup } from "./customer.ts";
 import { installClient, type InstalledClient } from "./installed-client.ts";
 import tools from "./package.json" with { type: "json" };
+import workerdTools from "./workerd/package.json" with { type: "json" };
 
 const run = promisify(execFile);
 const TOOLS = new URL("./", import.meta.url);
@@ -45,6 +49,9 @@ const isLinux = platform === "linux";
 const denoPackage = `@deno/${platform}-${arch}${isLinux ? "-glibc" : ""}`;
 const bunPackage = `@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : "x64"}${isLinux && arch === "x64" ? "-baseline" : ""}`;
 const has = (name: string) => Object.hasOwn(tools.optionalDependencies, name);
+const WORKERD = new URL("workerd/", import.meta.url);
+const workerdPackage = `@cloudflare/workerd-${platform}-${arch === "x64" ? "64" : arch}`;
+const hasWorkerd = Object.hasOwn(workerdTools.optionalDependencies, workerdPackage);
 
 interface Runtime {
   readonly name: string;
@@ -129,6 +136,50 @@ describe.each(RUNTIMES)("on $name", ({ name, isHere, program, flags }) => {
       expectAll(JSON.parse(stdout), text);
     },
   );
+});
+
+/** What the runtime of Cloudflare's workers reads: one module, which may call this machine. */
+const workerConfig = (port: number) => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .main),
+    (name = "internet", network = (allow = ["public", "private", "local"])) ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")] );
+const main :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-10-01" );`;
+
+describe.skipIf(!IS_LONG || !hasWorkerd)("in a worker", () => {
+  test("the client publishes, and understands answers", { timeout: INSTALL_MS_MAX }, async () => {
+    await installPackages(WORKERD);
+    const { folder } = client;
+    const source = `import { run } from "./customer.js";
+      export default {
+        fetch: async (request) => Response.json(await run(await request.json())) };`;
+    await writeFile(join(folder, "entry.js"), source);
+    const outfile = join(folder, "worker.js");
+    await build({ entryPoints: [join(folder, "entry.js")], bundle: true, format: "esm", outfile });
+    const port = await freePort();
+    await writeFile(join(folder, "config.capnp"), workerConfig(port));
+    const program = fileURLToPath(new URL(`node_modules/${workerdPackage}/bin/workerd`, WORKERD));
+    const worker = spawn(program, ["serve", "config.capnp"], { cwd: folder, stdio: "ignore" });
+    const ended = once(worker, "exit");
+    try {
+      const text = unique("In a worker");
+      const body = JSON.stringify(setupFor(text));
+      const ask = () => fetch(`http://127.0.0.1:${port}/`, { method: "POST", body });
+      const isUp = () =>
+        fetch(`http://127.0.0.1:${port}/`).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(isUp).toBe(true);
+      expectAll(await (await ask()).json(), text);
+    } finally {
+      worker.kill();
+      await ended;
+    }
+  });
 });
 
 describe("the README", () => {
