@@ -1,3 +1,4 @@
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
@@ -113,7 +114,7 @@ const judge = (
   draft: Partial<Draft>,
   connection: Connection | undefined,
   network: NetworkName = "bluesky",
-) => checkDraft(draftOf(draft), network, connection);
+) => checkDraft(draftOf(draft), network, connection, { apps: {} });
 
 describe("a network's check", () => {
   test.each<[string, Connection | undefined, readonly string[]]>([
@@ -130,7 +131,9 @@ describe("a network's check", () => {
   });
 
   test("the check of a scheduled draft does not report missing accounts", () => {
-    expect(checkDraft(draftOf(), "bluesky", undefined, "later").problems).toEqual([]);
+    expect(
+      checkDraft(draftOf(), "bluesky", undefined, { apps: {}, isLater: true }).problems,
+    ).toEqual([]);
   });
 
   test("a network's check also reports the network's own rules, errors apart from warnings", () => {
@@ -185,9 +188,12 @@ describe("a leg as it is accepted", () => {
 
   test("a first comment without its permission is warned of, and the post is published", () => {
     const post = draftOf({ platformOptions: { facebook: { firstComment: "First" } } });
-    const check = (scopes: readonly string[]) =>
-      checkDraft(post, "facebook", connectionOf({ network: "facebook", scopes }));
-    const lacking = check(["pages_manage_posts"]);
+    const check = (scopes: readonly string[], extraScopes: readonly string[]) =>
+      checkDraft(post, "facebook", connectionOf({ network: "facebook", scopes }), {
+        apps: { facebook: { extraScopes } as unknown as NetworkApp },
+      });
+    const asked = ["pages_manage_engagement", "pages_read_user_content"];
+    const lacking = check(["pages_manage_posts"], asked);
     expect(errorsOf(lacking)).toEqual([]);
     expect(warningsOf(lacking)).toMatchObject([
       {
@@ -196,7 +202,19 @@ describe("a leg as it is accepted", () => {
         field: "platformOptions.facebook.firstComment",
       },
     ]);
-    expect(warningsOf(check(["pages_manage_posts", "pages_manage_engagement"]))).toEqual([]);
+    const full = ["pages_manage_posts", "pages_manage_engagement"];
+    expect(warningsOf(check(full, asked))).toEqual([]);
+    expect(warningsOf(check(full, []))).toEqual([]);
+    // Linking again would not help: this deployment doesn't ask for the permission.
+    const unasked = check(["pages_manage_posts"], []);
+    expect(errorsOf(unasked)).toEqual([]);
+    expect(warningsOf(unasked)).toMatchObject([
+      {
+        code: "feature_unsupported",
+        rule: "facebook.firstComment.unavailable",
+        message: "This service doesn't write comments on Facebook.",
+      },
+    ]);
   });
 
   test("an accepted leg with an error has failed and reserves nothing", () => {
@@ -222,7 +240,7 @@ describe("a leg as it is accepted", () => {
     const connection = connectionOf();
     const post = postOf();
     const keyOf = (one: typeof post, network: NetworkName) =>
-      firstLeg(one, checkDraft(one.draft, network, connection), NOW).calls[0].key;
+      firstLeg(one, checkDraft(one.draft, network, connection, { apps: {} }), NOW).calls[0].key;
     const others = [
       keyOf(post, "mastodon"),
       keyOf(postOf(), "bluesky"),

@@ -204,7 +204,7 @@ describe("a first comment", () => {
     missing = [];
     expect(post.legs[0].firstComment).toMatchObject({
       status: "failed",
-      error: { code: "permission_missing" },
+      error: { code: "feature_unsupported" },
     });
     expect(calls).toHaveLength(0);
   });

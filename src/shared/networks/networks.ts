@@ -31,6 +31,25 @@ export function unavailableFeatures(
     .map((kind) => FEATURES[kind]);
 }
 
+/**
+ * Returns why an authorisation with these scopes can't make a call that follows a post, or undefined if it can:
+ * `permission_missing` if linking again asks for what it lacks, else `feature_unsupported`. Pure.
+ */
+export function lackOf(
+  name: NetworkName,
+  call: keyof typeof FEATURES,
+  scopes: readonly string[],
+  apps: NetworkApps,
+): "permission_missing" | "feature_unsupported" | undefined {
+  const network = networkOf(name);
+  const lacked = network.calls[call]?.missingScopes?.(scopes) ?? [];
+  if (lacked.length === 0) return undefined;
+  const askedFor = network.missingScopes?.(scopes, apps[name]) ?? [];
+  return lacked.some((scope) => askedFor.includes(scope))
+    ? "permission_missing"
+    : "feature_unsupported";
+}
+
 /** `platformOptions`: each network's own. */
 export const platformOptionsSchema = shape(() => {
   const options = NETWORK_NAMES.map(

@@ -2,8 +2,8 @@ import { type Connection, type QuotaView, readQuota } from "../../connections/co
 import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
-import { findAvailable, networkOf, type NetworkName } from "../../networks/networks.ts";
-import { unavailableFeatures } from "../../networks/networks.ts";
+import type { NetworkApps } from "../../networks/contract/settings.ts";
+import { findAvailable, lackOf, networkOf, type NetworkName } from "../../networks/networks.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
@@ -18,41 +18,47 @@ function problem(code: LegErrorCode, rule: string): Problem {
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
 }
 
-/** Returns a warning for a first comment that the account has no permission for. The post is published without it. */
+/** Returns a warning for a first comment that the account can't write. The post is published without it. */
 function commentProblems(
   network: NetworkName,
   content: LegDraft,
   connection: Connection | undefined,
+  apps: NetworkApps,
 ): readonly Problem[] {
   if (content.options["firstComment"] === undefined || connection?.status !== "active") return [];
-  if (!unavailableFeatures(network, connection.scopes).includes("firstComment")) return [];
-  return [
-    {
-      ...problem("permission_missing", `${network}.firstComment.permission`),
-      severity: "warning",
-      message: "The account was linked without the permission that first comments need.",
-      field: fieldOf(network, content, "firstComment"),
-    },
-  ];
+  const lack = lackOf(network, "comment", connection.scopes, apps);
+  if (lack === undefined) return [];
+  const own =
+    lack === "permission_missing"
+      ? {
+          ...problem(lack, `${network}.firstComment.permission`),
+          message: "The account was linked without the permission that first comments need.",
+        }
+      : {
+          ...problem(lack, `${network}.firstComment.unavailable`),
+          message: `This service doesn't write comments on ${networkOf(network).title}.`,
+          remediation: "Write the comment on the network, or leave it out.",
+        };
+  return [{ ...own, severity: "warning", field: fieldOf(network, content, "firstComment") }];
 }
 
-/** Runs a network's rules on a draft, as a pure function. `later` leaves out the connection, for a later start. */
+/** Runs a network's rules on a draft, as a pure function. `isLater` leaves out the connection, for a later start. */
 export function checkDraft(
   draft: Draft,
   network: NetworkName,
   connection: Connection | undefined,
-  when: "now" | "later" = "now",
+  { apps, isLater = false }: { readonly apps: NetworkApps; readonly isLater?: boolean },
 ): NetworkCheck {
   const adapter = networkOf(network);
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
   const ofConnection: Problem[] = [];
-  if (when === "now") {
+  if (!isLater) {
     if (connection === undefined || connection.status === "revoked")
       ofConnection.push(problem("connection_missing", `${network}.connection.missing`));
     else if (connection.status === "needs_reauth")
       ofConnection.push(problem("connection_needs_reauth", `${network}.connection.needsReauth`));
-    ofConnection.push(...commentProblems(network, content, connection));
+    ofConnection.push(...commentProblems(network, content, connection, apps));
   }
   return {
     network,
@@ -138,8 +144,9 @@ export async function checkPost(
   const isNow = draft.scheduleAt === null;
   const checks = draft.networks.map((network): NetworkCheck => {
     const connection = connections.find((linked) => linked.network === network);
-    if (findAvailable(network, services.config.networkApps) !== undefined)
-      return checkDraft(draft, network, connection, isNow ? "now" : "later");
+    const { networkApps: apps } = services.config;
+    if (findAvailable(network, apps) !== undefined)
+      return checkDraft(draft, network, connection, { apps, isLater: !isNow });
     // This build lacks the network, or its app is not configured.
     const problems = [problem("app_misconfigured", `${network}.network.notConfigured`)];
     return { network, problems, measure: null, connection, quota: null };

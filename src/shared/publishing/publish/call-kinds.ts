@@ -1,3 +1,4 @@
+import { lackOf } from "../../networks/networks.ts";
 import type { Connection } from "../../connections/connections.ts";
 import { boundedResult } from "../../networks/contract/bounded.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
@@ -96,10 +97,9 @@ function following(name: Exclude<CallName, "publish">) {
   return {
     attach(work: CallWork, { account, scopes }: Connection): Step {
       if (account.id !== work.leg.account?.id) return failed(work, OTHER_ACCOUNT);
-      const missing = work.network.calls[name]?.missingScopes?.(scopes) ?? [];
-      return missing.length > 0
-        ? failed(work, ownFailure("permission_missing", "scope_missing"))
-        : goOn(work);
+      const { networkApps } = work.run.services.config;
+      const lack = lackOf(work.leg.network, name, scopes, networkApps);
+      return lack === undefined ? goOn(work) : failed(work, ownFailure(lack, "scope_missing"));
     },
     prepare: [findTarget],
     bind(work: CallWork): BoundCall {
