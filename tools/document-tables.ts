@@ -25,6 +25,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   applicationScope: "key, session",
   appAdmin: "app_admin key, session",
   appAdminOfApplication: "app_admin key, session",
+  appAdminInPath: "app_admin key, session",
   sessionOnly: "session",
   anySession: "session",
   profileScope: "key, session",

@@ -1,6 +1,7 @@
 import type { Chapter, Route } from "../shared/http/route.ts";
 import { accountRoutes, applicationRoutes } from "./platform.ts";
 import { adminRoutes } from "./admin.ts";
+import { applicationReadRoutes } from "./application-reads.ts";
 import { authRoutes, userRoutes } from "./auth.ts";
 import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
@@ -38,7 +39,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Applications",
     about: "Products of a platform. Keys, profiles and webhooks belong to one, and can't leave it.",
-    routes: applicationRoutes,
+    routes: [...applicationRoutes, ...applicationReadRoutes],
   },
   {
     name: "API keys",

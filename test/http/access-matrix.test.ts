@@ -19,7 +19,7 @@ import { useRelay } from "../setup/use-relay.ts";
 /**
  * Who may call, said a second time and by hand: a route whose rule changes, or that has none here, fails.
  * `platform`: key or session. `admin`: app_admin key or session. `adminOfApplication`: the same, a session names the
- * application. `application`: any key, a session names the application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
+ * application. `adminInPath`: the same, the path names the application. `application`: any key, a session names the application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
  * `owner`: of sessions, an owner's; `confirmed`: of sessions, those whose user gave the password a short time ago.
  */
 const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
@@ -62,6 +62,9 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/applications": "session owner confirmed",
   "GET v1/applications/{applicationId}": "platform",
   "PATCH v1/applications/{applicationId}": "session",
+  "GET v1/applications/{applicationId}/posts": "adminInPath",
+  "GET v1/applications/{applicationId}/posts/{postId}": "adminInPath",
+  "GET v1/applications/{applicationId}/schedule": "adminInPath",
   "GET v1/keys": "platform",
   "POST v1/keys": "adminOfApplication owner confirmed",
   "PATCH v1/keys/{keyId}": "admin owner",
@@ -135,6 +138,7 @@ type Rule =
   | "admin"
   | "application"
   | "adminOfApplication"
+  | "adminInPath"
   | "session"
   | "profile"
   | `operator:${string}`;
@@ -313,6 +317,7 @@ const OF_A_RESTRICTED_KEY: Readonly<Record<string, string>> = {
   profile: "403 profile_not_allowed",
   admin: "403 app_admin_required",
   adminOfApplication: "403 app_admin_required",
+  adminInPath: "403 app_admin_required",
 };
 
 function ofProduct(rule: Rule, caller: string, namesAnObject: boolean): string {

@@ -39,6 +39,7 @@ export function postOf(overrides: Partial<Post> = {}): Post {
     createdAt: at,
     updatedAt: at,
     eventSequence: 0,
+    indexed: [],
     startedAt: at,
     completedAt: null,
     ...overrides,

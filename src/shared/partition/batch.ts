@@ -57,8 +57,8 @@ export function createOverlay() {
   };
 }
 
-/** The service's limit is 100. */
-const BATCH_ROWS_MAX = 90;
+/** The service's limit is 100, and the event of a low balance comes on top. */
+const BATCH_ROWS_MAX = 98;
 /** The service's limit is 4 MiB, including the framing. */
 const BATCH_CHARACTERS_MAX = 1024 * 1024;
 /** If a rule is broken on this many reads, the cause is a defect and not a torn read. */

@@ -2,6 +2,7 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { PublishingDeps } from "./deps.ts";
 import { isBeingRemoved, isBusy, openCall, legStatusOf, type Leg } from "./leg.ts";
+import { indexKeysOf } from "./post-index.ts";
 import type { OpenWorkPage, PostWithLegs } from "./post-store.ts";
 import { postWake, postRefOf } from "./post.ts";
 import { cancelPost } from "./schedule/change-scheduled.ts";
@@ -73,7 +74,7 @@ export async function removePosts(
     // A run that crashed directly after canceling the post left the row that says when it was due.
     if (scheduleAt !== null) await wakes.remove(postWake(postRefOf(found.post), scheduleAt));
     await timeline.remove(found.post.id);
-    await posts.remove(found);
+    await posts.remove(found, indexKeysOf(found.post));
   }
   return items.length;
 }

@@ -11,6 +11,7 @@ import { hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
 import { isBusy, isEnded, postStatus, type Leg } from "./leg.ts";
 import { withPace, type Pace } from "./pace.ts";
 import { withEvents } from "./post-events.ts";
+import { indexChange } from "./post-index.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
   legKey,
@@ -128,8 +129,8 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
 }
 
 /**
- * Returns what a change of a post writes (its row, legs, work row, events, and the wallet with its entries) and the hints
- * to send after it.
+ * Returns what a change of a post writes (its row and those that list it, legs, work row, events, and the wallet with its
+ * entries) and the hints to send after it.
  */
 export function postWrite(
   before: CurrentPost | undefined,
@@ -145,7 +146,10 @@ export function postWrite(
 ): PostWrite {
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
   const { nextCheckAt, legs, ...paced } = withPace(known?.legs ?? [], after.legs, view, pace);
-  const { post, writes: events } = withEvents(known, { post: after.post, legs }, view.now);
+  const told = withEvents(known, { post: after.post, legs }, view.now);
+  const events = told.writes;
+  const { indexed, writes: listings } = indexChange(before?.post, { post: told.post, legs });
+  const post = { ...told.post, indexed };
   const ref = postRefOf(post);
   const rowKey = postKey(ref);
   let postRow: RowWrite = { kind: "create", row: toPostRow(rowKey, post) };
@@ -165,6 +169,7 @@ export function postWrite(
   return {
     writes: [
       postRow,
+      ...listings,
       ...legWrites(before, { post, legs }),
       ...work,
       ...events,

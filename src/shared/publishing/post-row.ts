@@ -6,6 +6,7 @@ import { shape } from "../runtime/shape.ts";
 import {
   fieldsForm,
   integer,
+  json,
   jsonOrNull,
   longJson,
   metadataForm,
@@ -19,7 +20,7 @@ import {
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import { type Call, type CallRefusal, isKnown } from "./call.ts";
-import type { Draft, Post } from "./post.ts";
+import { type Draft, type IndexName, type Post, POST_STATUSES } from "./post.ts";
 import type { Reservation, Leg, LegAccount } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
 
@@ -111,9 +112,10 @@ export const postRow = rowCodec("post", {
   actorKind: text<Actor["kind"]>(),
   actorId: text(),
   createdAt: text(),
-  status: oneOf(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"]),
+  status: oneOf(POST_STATUSES),
   updatedAt: text(),
   eventSequence: integer(),
+  indexed: json(namesForm<IndexName>()),
   startedAt: textOrNull(),
   completedAt: textOrNull(),
 });
@@ -143,8 +145,15 @@ export function toPostRow(rowKey: string, post: Post): Row {
 
 /** Returns the columns that change while a post is processed. */
 export function postProgress(post: Post): Columns {
-  const { status, updatedAt, eventSequence, startedAt, completedAt } = post;
-  return postRow.encodePart({ status, updatedAt, eventSequence, startedAt, completedAt });
+  const { status, updatedAt, eventSequence, indexed, startedAt, completedAt } = post;
+  return postRow.encodePart({
+    status,
+    updatedAt,
+    eventSequence,
+    indexed,
+    startedAt,
+    completedAt,
+  });
 }
 
 export function toPost(platformId: string, row: Row, reader?: Reader): Post {

@@ -206,14 +206,21 @@ export class PostStore {
     return { items, next: from };
   }
 
-  /** Removes a post without work. Its own row is removed last, so that a crash leaves what finds the rest. */
-  async remove({ post, legs }: PostWithLegs): Promise<void> {
+  /**
+   * Removes a post without work, with its legs and the rows that list it, in one transaction. When some of its rows are
+   * gone already, its own row is removed last, so that a crash leaves what finds the rest.
+   */
+  async remove({ post, legs }: PostWithLegs, listings: readonly string[]): Promise<void> {
     const { platformId, profileId, id: postId } = post;
     const ref = { profileId, postId };
-    const parts = legs.map(({ network }) => legKey(ref, network));
-    await Promise.all(
-      [...parts, workKey(postId)].map((rowKey) => this.#core.delete(platformId, rowKey)),
+    const parts = [...listings, ...legs.map(({ network }) => legKey(ref, network))];
+    await this.#core.delete(platformId, workKey(postId));
+    const removed = await this.#core.transact(
+      platformId,
+      [...parts, postKey(ref)].map((rowKey) => ({ kind: "delete", rowKey }) as const),
     );
+    if (removed.kind === "applied") return;
+    await this.#core.deleteAll(platformId, parts);
     await this.#core.delete(platformId, postKey(ref));
   }
 

@@ -4,8 +4,18 @@ import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import type { Wake } from "../wake/wake.ts";
 
-export type PostStatus =
-  "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
+/** The indexes that list posts of an application (`post-index.ts`). */
+export type IndexName = "application" | "problem" | "schedule";
+
+export const POST_STATUSES = [
+  "scheduled",
+  "processing",
+  "succeeded",
+  "partial",
+  "failed",
+  "canceled",
+] as const;
+export type PostStatus = (typeof POST_STATUSES)[number];
 
 /** The parsed request of the caller, named `platforms` in the API. */
 export interface Draft {
@@ -65,6 +75,8 @@ export interface Post {
   readonly updatedAt: string;
   /** The number of the post's events so far. */
   readonly eventSequence: number;
+  /** The indexes that have a row of the post. */
+  readonly indexed: readonly IndexName[];
   readonly startedAt: string | null;
   readonly completedAt: string | null;
 }

@@ -21,6 +21,13 @@ export { publishLegs } from "./publish/publish-post.ts";
 export { removePost } from "./publish/remove-post.ts";
 export { retryPost } from "./publish/retry-post.ts";
 export { UnmappedSignals } from "./publish/unmapped-signals.ts";
+export {
+  getApplicationPost,
+  listApplicationPosts,
+  ListApplicationPostsQuery,
+  listSchedule,
+  ListScheduleQuery,
+} from "./read/application-posts.ts";
 export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-posts.ts";
 export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
 export { startPost, hintDuePosts } from "./schedule/start-post.ts";

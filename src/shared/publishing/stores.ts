@@ -5,6 +5,7 @@ import { AccountQueueStore } from "./accounts/account-queue-store.ts";
 import { AccountStore } from "./accounts/account-store.ts";
 import { IdempotencyStore } from "./idempotency-store.ts";
 import type { PublishingHint } from "./post-queue.ts";
+import { PostIndexStore } from "./post-index-store.ts";
 import { PostStore } from "./post-store.ts";
 import { TimelineStore } from "./timeline-store.ts";
 
@@ -19,6 +20,7 @@ export function createPublishingStores(
   return {
     partitions,
     posts: new PostStore(core),
+    postIndex: new PostIndexStore(core),
     idempotency: new IdempotencyStore(core),
     timeline: new TimelineStore(timeline),
     networkAccounts: new AccountStore(accounts),

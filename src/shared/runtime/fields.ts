@@ -22,6 +22,20 @@ export const instantFilter = shape(() =>
   timeWithOffset(`${TIME}; the plus of an offset is written as %2B`),
 );
 
+/** Refuses a range of a query, from `from` up to `to`, that is empty or reversed. */
+export const withOrderedRange = <Fields extends z.ZodRawShape>(query: z.ZodObject<Fields>) =>
+  query.refine((found) => isOrdered(found), {
+    path: ["to"],
+    error: "must be later than from",
+    // Also if another field is wrong.
+    when: ({ value }) => typeof value === "object" && value !== null,
+  });
+
+function isOrdered(range: { readonly from?: unknown; readonly to?: unknown }): boolean {
+  const [from, to] = [Date.parse(String(range.from)), Date.parse(String(range.to))];
+  return !(from >= to);
+}
+
 /** The caller's own reference. Null and "" both mean that there is none. */
 export const externalId = shape(() =>
   z

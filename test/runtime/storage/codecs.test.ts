@@ -41,6 +41,11 @@ import {
   queuedLegRow,
 } from "../../../src/shared/publishing/accounts/account-queue-store.ts";
 import { acceptedRow } from "../../../src/shared/publishing/idempotency-store.ts";
+import {
+  applicationPostRow,
+  problemPostRow,
+  scheduledPostRow,
+} from "../../../src/shared/publishing/post-index.ts";
 import { legRow, postRow } from "../../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../../src/shared/publishing/post-store.ts";
 import { timelineRow } from "../../../src/shared/publishing/timeline-store.ts";
@@ -86,6 +91,9 @@ const KINDS = [
   endpointRow,
   deliveryRow,
   legRow,
+  applicationPostRow,
+  problemPostRow,
+  scheduledPostRow,
   workRow,
   acceptedRow,
   timelineRow,
@@ -236,6 +244,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   totals: fc.array(fc.tuple(fc.option(text), fc.option(text), text, amount, amount, amount)),
   allowedProfileIds: fc.array(text),
   events: fc.array(text),
+  indexed: fc.array(fc.constantFrom("application", "later")),
   lastError: fc.record({ code: fc.constantFrom("connection_needs_reauth", "later"), at: text }),
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),

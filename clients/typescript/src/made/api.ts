@@ -1475,6 +1475,43 @@ export interface components {
         } & components["schemas"]["UpdateApplicationRequest"];
         answer: components["schemas"]["Application"];
       };
+      /** The posts of all profiles of the application, newest first. The list is exact as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      listApplicationPosts: {
+        input: {
+          applicationId: string;
+          limit?: number;
+          cursor?: string;
+          profileId?: string;
+          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
+          from?: string;
+          to?: string;
+          status?: "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
+          externalId?: string;
+          problem?: "outcome_unknown" | "first_comment" | "removal" | "any";
+        };
+        item: components["schemas"]["Post"];
+      };
+      /** Returns the post with its legs, whatever profile of the application it belongs to. */
+      getApplicationPost: {
+        input: {
+          applicationId: string;
+          postId: string;
+        };
+        answer: components["schemas"]["Post"];
+      };
+      /** The scheduled posts of all profiles of the application, soonest first. A post is in the list from the answer that accepts it until it starts or is canceled. `from` and `to` are times of `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      listSchedule: {
+        input: {
+          applicationId: string;
+          limit?: number;
+          cursor?: string;
+          profileId?: string;
+          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
+          from?: string;
+          to?: string;
+        };
+        item: components["schemas"]["Post"];
+      };
       /** Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform. */
       listKeys: {
         input: {

@@ -38,6 +38,11 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   createApplication: "POST /v1/applications applicationId body data",
   getApplication: "GET /v1/applications/{applicationId} - - data",
   updateApplication: "PATCH /v1/applications/{applicationId} - body data",
+  listApplicationPosts:
+    "GET /v1/applications/{applicationId}/posts?limit&cursor&profileId&platform&from&to&status&externalId&problem - - list",
+  getApplicationPost: "GET /v1/applications/{applicationId}/posts/{postId} - - data",
+  listSchedule:
+    "GET /v1/applications/{applicationId}/schedule?limit&cursor&profileId&platform&from&to - - list",
   listKeys: "GET /v1/keys?limit&cursor applicationId - list",
   createKey: "POST /v1/keys - body data",
   renameKey: "PATCH /v1/keys/{keyId} applicationId body data",

@@ -78,6 +78,10 @@ export const ACCESS_CONTRACTS = {
     "an `app_admin` API key, or a session that names the application",
     ["app_admin_required", "application_header_required"],
   ),
+  appAdminInPath: product(
+    "an `app_admin` API key of the application, or a session of its platform",
+    ["app_admin_required"],
+  ),
   keyOrSessionOfApplication: product("an API key, or a session that names the application", [
     "application_header_required",
   ]),

@@ -245,6 +245,21 @@ export const appAdminOfApplication = rule("appAdminOfApplication", async (reques
   inApplication(await adminScope(request)),
 );
 
+/** Admits an app_admin key of the application in the path, or a session of its platform, to read. */
+export const appAdminInPath: Access<ApplicationScope> = {
+  ...rule("appAdminInPath", async (request) => {
+    const scope = await adminScope(request);
+    const applicationId = request.params["applicationId"] ?? "";
+    const { platformId } = scope;
+    // That of a key, or the one that a session names. Another one isn't there for this caller.
+    const own =
+      scope.applicationId ?? (await request.rows.application(platformId, applicationId))?.id;
+    if (own !== applicationId) throw notFound();
+    return { ...scope, applicationId };
+  }),
+  onCachedRows: "in_parallel",
+};
+
 /** Admits any key, or a session that names the application. */
 export const keyOrSessionOfApplication = rule("keyOrSessionOfApplication", async (request) =>
   inApplication(await platformScope(request)),

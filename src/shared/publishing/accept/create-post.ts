@@ -3,7 +3,7 @@ import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";
 import { AppError, invariant, validationFailed } from "../../runtime/errors.ts";
-import { newId } from "../../runtime/ids.ts";
+import { newId, timeOfId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
 import type { AcceptedPost } from "../idempotency-store.ts";
@@ -68,9 +68,11 @@ async function replay(
 }
 
 function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
-  const at = now.toISOString();
+  const id = newId("post", now);
+  // Lists are sorted and bounded by the time of the id, which is later than now if the clock was set back.
+  const at = new Date(timeOfId("post", id)).toISOString();
   return {
-    id: newId("post", now),
+    id,
     platformId: scope.platformId,
     applicationId: scope.applicationId,
     profileId: scope.profileId,
@@ -83,6 +85,7 @@ function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
     createdAt: at,
     updatedAt: at,
     eventSequence: 0,
+    indexed: [],
     startedAt: draft.scheduleAt === null ? at : null,
     completedAt: null,
   };

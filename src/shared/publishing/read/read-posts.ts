@@ -10,6 +10,7 @@ import type { Reader } from "../../runtime/storage/codec.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { PostWithLegs, PostStore } from "../post-store.ts";
+import { POST_STATUSES } from "../post.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 
@@ -63,9 +64,7 @@ export async function getPost(
 export const ListPostsQuery = shape(() =>
   z.strictObject({
     ...pageQuery(),
-    status: z
-      .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
-      .optional(),
+    status: z.enum(POST_STATUSES).optional(),
     platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
     externalId: externalIdFilter().optional(),
     from: instantFilter().optional().describe("Only those created at this time or later."),
