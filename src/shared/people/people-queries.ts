@@ -2,10 +2,31 @@ import type { Maker } from "../callers/caller.ts";
 import type { LinkGuard } from "../connections/connections.ts";
 import type { TenantQueries } from "../tenants/tenants.ts";
 import { isMakerActive } from "./access-rows.ts";
-import { listOwners } from "./staff/owners.ts";
 import { toUser, userKey } from "./staff/user-store.ts";
-import { isSessionLive } from "./staff/user.ts";
+import { isSessionLive, type User } from "./staff/user.ts";
 import type { PeopleStores } from "./stores.ts";
+
+const PAGE_USERS = 100;
+/** The number of mails in one transaction. */
+const OWNERS_MAX = 50;
+
+/**
+ * Lists the owners who get mail about the whole platform: those with verified e-mails, at most as many as one
+ * transaction has mails.
+ */
+async function listOwners(
+  { users }: Pick<PeopleStores, "users">,
+  platformId: string,
+): Promise<readonly User[]> {
+  const owners: User[] = [];
+  let after: string | undefined;
+  do {
+    const { items, next } = await users.list(platformId, after, PAGE_USERS);
+    owners.push(...items.filter(({ role, emailVerified }) => role === "owner" && emailVerified));
+    after = next;
+  } while (after !== undefined && owners.length < OWNERS_MAX);
+  return owners.slice(0, OWNERS_MAX);
+}
 
 /** Makes what modules below ask of those who sign in, and of the keys and sessions that made something. */
 export function createPeopleQueries(stores: PeopleStores, tenants: TenantQueries, now: () => Date) {
@@ -14,7 +35,7 @@ export function createPeopleQueries(stores: PeopleStores, tenants: TenantQueries
     user: (platformId, id) => stores.users.find(platformId, id),
   };
   return {
-    listOwners: (platformId: string) => listOwners({ stores }, platformId),
+    listOwners: (platformId: string) => listOwners(stores, platformId),
     isMakerActive: (platformId: string, maker: Maker) =>
       isMakerActive(rows, { platformId, maker }, now()),
     /** Returns the rows that must exist and be active in the transaction that links an account, those of `makers` too. */

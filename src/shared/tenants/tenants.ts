@@ -46,6 +46,7 @@ export { listPlatforms } from "./platforms/operate-platforms.ts";
 export {
   type ApplicationSummary,
   type PlatformAccount,
+  type PlatformSummary,
   readAccount,
 } from "./platforms/platform-account.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
@@ -62,5 +63,4 @@ export {
   purgeKeyPointers,
 } from "./upkeep.ts";
 export type { Readiness } from "./platforms/readiness.ts";
-export type { PlatformSummary } from "./platforms/platform-account.ts";
 export type { ClosePlatform, UpdatePlatform } from "./platform-schema.ts";
