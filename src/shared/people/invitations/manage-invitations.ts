@@ -42,17 +42,6 @@ async function refuseColleague(
   });
 }
 
-/** Counts an invitation of the platform, and its mail. @throws AppError `rate_limited` */
-async function admitInvitationMail(
-  { config, limits, mail }: Pick<PeopleDeps, "config" | "limits" | "mail">,
-  { platformId }: SessionScope,
-  email: string,
-): Promise<void> {
-  if (isMailOn(config) && !(await mail.admitMail(email, "invitation")))
-    throw rateLimited(HOUR_SECONDS, "This address got too many invitations. Try again later.");
-  await limits.admitInvitation(platformId);
-}
-
 /** Returns the open invitation of an address. */
 async function findOpenInvitation(
   { stores, clock }: Pick<PeopleDeps, "clock" | "stores">,
@@ -135,7 +124,10 @@ export async function invite(
     getOwnUser(deps.stores.users, scope),
     deps.tenants.findPlatform(scope.platformId),
   ]);
-  await admitInvitationMail(deps, scope, email);
+  // Counts an invitation of the platform, and its mail.
+  if (isMailOn(deps.config) && !(await deps.mail.admitMail(email, "invitation")))
+    throw rateLimited(HOUR_SECONDS, "This address got too many invitations. Try again later.");
+  await deps.limits.admitInvitation(scope.platformId);
   const platformName = platform?.name ?? "";
   const asked = { email, role, locale, inviter, platformName };
   const invited = await retryLostRaces(() => issue(deps, asked));

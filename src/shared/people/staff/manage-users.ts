@@ -1,13 +1,7 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { type Asker, knownUser } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
-import {
-  AppError,
-  notFound,
-  refuseIssues,
-  type ErrorCode,
-  type Issue,
-} from "../../runtime/errors.ts";
+import { AppError, notFound, refuseIssues, type ErrorCode } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -125,13 +119,6 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "rate_limited",
   "invitation_required",
 ]);
-const isUserRefusal = ({ code }: AppError) => REFUSALS.has(code);
-
-const invitationRequired = () =>
-  new AppError(
-    "invitation_required",
-    "Users choose their own password here. Invite them with POST /v1/invitations.",
-  );
 
 /**
  * Creates a colleague of the caller. The e-mail is claimed first. A claim that a crash leaves behind can be taken over.
@@ -146,7 +133,11 @@ export async function createUser(
   const { platformId } = scope;
   const action = "user.created";
   try {
-    if (!deps.config.identity.allowDirectUsers) throw invitationRequired();
+    if (!deps.config.identity.allowDirectUsers)
+      throw new AppError(
+        "invitation_required",
+        "Users choose their own password here. Invite them with POST /v1/invitations.",
+      );
     await deps.limits.admitPasswords({ kind: "platform", id: platformId });
     const platform = await deps.tenants.findPlatform(platformId);
     if (platform === undefined) throw notFound();
@@ -172,7 +163,7 @@ export async function createUser(
     deps.audit.record(scope, { action, target: { type: "user", id } });
     return viewUser(user);
   } catch (error) {
-    if (error instanceof AppError && isUserRefusal(error))
+    if (error instanceof AppError && REFUSALS.has(error.code))
       deps.audit.record(scope, { action, outcome: "denied" });
     throw error;
   }
@@ -255,7 +246,18 @@ export async function updateUser(
   const { platformId } = scope;
   const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
   if (user === undefined) throw notFound();
-  refuseIssues(isOwn ? [] : localeIssues(change));
+  // The issues of a change to another user.
+  refuseIssues(
+    isOwn || change.locale === undefined
+      ? []
+      : [
+          {
+            path: "locale",
+            code: "custom",
+            message: "must be left out: each user changes their own",
+          },
+        ],
+  );
   // Taking a role away is never refused. It can't be repeated without giving it again.
   if (change.role === "owner" && user.role !== "owner") await admitOwnersNotice(deps, platformId);
   const write = (rows: readonly Row[]) => users.change(user, change, rows);
@@ -273,18 +275,6 @@ export async function updateUser(
   deps.audit.record(scope, { action, target });
   return viewUser(outcome);
 }
-
-/** Returns the issues of a change to another user. */
-const localeIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] =>
-  locale === undefined
-    ? []
-    : [
-        {
-          path: "locale",
-          code: "custom",
-          message: "must be left out: each user changes their own",
-        },
-      ];
 
 /**
  * Removes a colleague or the caller. Their sessions and grants end immediately, and the e-mail is free.

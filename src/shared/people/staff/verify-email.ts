@@ -24,18 +24,6 @@ async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): P
   }
 }
 
-/** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
-async function checkLinkPassword(
-  deps: Pick<PeopleDeps, "limits" | "secrets">,
-  { ip }: RequestScope,
-  user: User,
-  password: string,
-): Promise<void> {
-  const attempt = await deps.limits.beginLoginAttempt({ email: user.email, ip });
-  await requirePassword(deps.secrets.passwords, attempt, { user, password });
-  await attempt.succeeded();
-}
-
 /**
  * Verifies an e-mail with the link that was sent to it. The link proves the mailbox. The session or the password proves
  * that its reader is the person who signed up.
@@ -54,7 +42,10 @@ export async function verifyEmail(
   const { user, link } = await followLink(deps, ["verify", "email"], token);
   if (!(await hasSessionOf(deps.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
-    await checkLinkPassword(deps, scope, user, password);
+    // Checks the password of the user of a link, with the limits of a log-in.
+    const attempt = await deps.limits.beginLoginAttempt({ email: user.email, ip: scope.ip });
+    await requirePassword(deps.secrets.passwords, attempt, { user, password });
+    await attempt.succeeded();
   }
   const { kind, newEmail } = link;
   if (kind === "email") return await finishEmailChange(deps, scope, user, { newEmail, form });

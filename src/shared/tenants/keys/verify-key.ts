@@ -6,7 +6,7 @@ import type { RotatingKeys } from "../../runtime/rotating-keys.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
 import type { TenantRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { keyStatus, type ApiKey } from "./key.ts";
+import { keyStatus } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** Returns the stored form of a key's secret. It is useless without the pepper. */
@@ -84,22 +84,17 @@ export async function verifyKey<T>(
   // Making a hash again needs the stored row.
   if (rows.areCached && pepper === "previous") throw new OutdatedAccess();
   const now = deps.clock.now();
-  requireLive(key, now);
-  deps.stores.keys.noteUse(key.id, now);
-  if (pepper === "previous") await hashAgain(deps, found, parsed.secretPart);
-  return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
-}
-
-function callerOf(key: ApiKey): ApiKeyCaller {
-  const { id: keyId, platformId, applicationId, scope: keyScope, allowedProfileIds } = key;
-  return { kind: "api_key", keyId, platformId, applicationId, keyScope, allowedProfileIds };
-}
-
-/** Refuses a key that has ended. @throws AppError `api_key_revoked`, `api_key_expired` */
-function requireLive(key: ApiKey, now: Date): void {
+  // Refuses a key that has ended.
   const status = keyStatus(key, now);
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
   if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
+  deps.stores.keys.noteUse(key.id, now);
+  if (pepper === "previous") await hashAgain(deps, found, parsed.secretPart);
+  const { id: keyId, platformId, applicationId, scope: keyScope, allowedProfileIds } = key;
+  return {
+    caller: { kind: "api_key", keyId, platformId, applicationId, keyScope, allowedProfileIds },
+    alongside: early ?? (await alongside(key)),
+  };
 }
 
 /** Reports whether a key exists and has not ended. */

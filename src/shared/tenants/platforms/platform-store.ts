@@ -122,19 +122,15 @@ export class PlatformStore {
 
   /** Lists platforms, newest first, without damaged ones. `after` is where the last page ended. */
   async list(after: string | undefined, limit: number): Promise<ScannedPage<Platform>> {
-    const { items, next } = await this.#listIndex(after, limit);
-    const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
-    return { items: platforms.filter((platform) => platform !== undefined), next };
-  }
-
-  #listIndex(after: string | undefined, limit: number): Promise<ScannedPage<string>> {
-    return scan(this.#core, {
+    const { items, next } = await scan(this.#core, {
       partitionKey: INDEX,
       from: after ?? "0",
       before: afterPrefix("9"),
       limit,
       pick: ({ row }) => row.rowKey.slice(INDEX_TIME_LENGTH),
     });
+    const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
+    return { items: platforms.filter((platform) => platform !== undefined), next };
   }
 
   /** Lists the ids of all platforms by key, newest first, including those of platforms that were never completed. */

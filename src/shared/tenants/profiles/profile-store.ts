@@ -19,7 +19,6 @@ import {
   PROFILE_STATUSES,
   type Profile,
   type ProfileFilter,
-  type ProfileStatus,
 } from "./profile.ts";
 
 /** A profile. The row key has its id. */
@@ -52,14 +51,14 @@ function profileToRow(profile: Profile): Row {
   return { ...profileRow.encode(profile), rowKey: profileKey(profile.id) };
 }
 
-/** Treats an unknown status as `disabled`, so that nothing is published. */
-function profileStatusOf(status: string): ProfileStatus {
-  return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
-}
-
 function toProfile(row: Row): Profile {
   const profile = profileRow.decode(row);
-  return { ...profile, id: profiles.idOf(row), status: profileStatusOf(profile.status) };
+  // Treats an unknown status as `disabled`, so that nothing is published.
+  return {
+    ...profile,
+    id: profiles.idOf(row),
+    status: PROFILE_STATUSES.find((known) => known === profile.status) ?? "disabled",
+  };
 }
 
 function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
