@@ -113,30 +113,32 @@ export class RelayClient extends Methods {
     const [path = "", queryFields = ""] = address.split("?");
     const rest = { ...input };
     const take = (name: string) => {
-      const value = rest[name] ?? (name === "profileId" ? this.#options.profileId : undefined);
+      const value = rest[name];
       delete rest[name];
       return value;
     };
+    const defaults: Fields = { profileId: this.#options.profileId, idempotencyKey: newKey() };
     const inPath: Fields = {};
     for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g)) {
-      const value = take(name);
+      const value = take(name) ?? defaults[name];
       // Otherwise the address would be another operation's.
       if (typeof value !== "string" || /^\.{0,2}$/.test(value))
         throw new TypeError(`${id} needs ${name}.`);
       inPath[name] = value;
     }
+    // The client's profile is no filter of a list.
     const query = Object.fromEntries(queryFields.split("&").map((name) => [name, take(name)]));
     const headers: Record<string, string> = {};
     for (const [name, header] of Object.entries(HEADERS)) {
       if (!headerFields.split("&").includes(name)) continue;
-      const value = take(name) ?? (name === "idempotencyKey" ? newKey() : undefined);
+      const value = take(name) ?? defaults[name];
       if (typeof value === "string") headers[header] = value;
     }
     const hasBody = bodyWord === "body";
     const [unknown] = hasBody ? [] : Object.keys(rest);
     if (unknown !== undefined) throw new TypeError(`${id} has no field ${unknown}.`);
     const idempotencyKey = headers["Idempotency-Key"];
-    const isPlain = method !== "POST" && rest["expectedUpdatedAt"] === undefined;
+    const isPlain = method !== "POST" && (rest["expectedUpdatedAt"] ?? null) === null;
     let answer: unknown;
     // Safe: openapi-fetch only makes the request, and any operation's is made in the same way.
     await this.#http.request(method.toLowerCase() as "get", path as never, {

@@ -1,3 +1,5 @@
+import { RelayConnectionError } from "./errors.ts";
+
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly page: {
@@ -25,7 +27,10 @@ export class RelayList<Item> implements AsyncIterable<Item> {
     do {
       const page = await this.#readPage(cursor);
       yield page;
-      cursor = (page.page.hasMore && page.page.nextCursor) || undefined;
+      const { hasMore, nextCursor } = page.page;
+      if (hasMore && nextCursor !== null && nextCursor === cursor)
+        throw new RelayConnectionError("The list goes on where it was.", {});
+      cursor = hasMore && nextCursor !== null ? nextCursor : undefined;
     } while (cursor !== undefined);
   }
 }

@@ -11,6 +11,7 @@ import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
 import { chapters, routes } from "../../../src/functions/routes.ts";
 import { matchPath } from "../../../src/shared/http/route.ts";
 import { openApi } from "../../../tools/reference/openapi.ts";
+import { chaptersForPrograms } from "../../../tools/reference/render-reference.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../../setup/publisher.ts";
 import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
@@ -99,18 +100,13 @@ describe("operations", () => {
     expect(reached).toEqual(ids);
   });
 
-  test("all of the document's are there that are not pages of browsers", () => {
-    const { paths } = openApi(chapters, "https://relay.example.com", "Relay");
+  test("all of the document's are there", () => {
+    const { paths } = openApi(chaptersForPrograms(chapters), "https://relay.example.com", "Relay");
     const described = Object.values(paths).flatMap((methods) =>
-      Object.values(methods)
-        .filter(({ requestBody, responses }) => {
-          const isForm = requestBody !== undefined && !("application/json" in requestBody.content);
-          return !isForm && !("303" in responses);
-        })
-        .map(({ operationId }) => operationId),
+      Object.values(methods).map(({ operationId }) => operationId),
     );
     expect(ids.length).toBeGreaterThan(80);
-    expect(ids.toSorted()).toEqual(described.toSorted());
+    expect(ids).toEqual(described);
   });
 
   test("names what a call lacks, or has too much of, before anything is sent", async () => {
@@ -120,6 +116,17 @@ describe("operations", () => {
     const more = { postId: "pst_1", text: "a field of another call" };
     await expect(client.getPost(more)).rejects.toThrow("getPost has no field text.");
     expect(requests).toEqual([]);
+  });
+
+  test("takes the client's profile where a call needs one, and not as a filter", async () => {
+    const { client, requests } = await aClient();
+    const { profileId } = publisher;
+    await client.listConnections().pages().next();
+    await client.listUsage().pages().next();
+    await client.listUsage({ profileId }).pages().next();
+    const [of, all, one] = requests.map(({ path }) => path);
+    expect(of).toBe(`/v1/profiles/${profileId}/connections`);
+    expect([all, one]).toEqual(["/v1/billing/usage", `/v1/billing/usage?profileId=${profileId}`]);
   });
 
   test("writes what is given into addresses as one part of it", async () => {
@@ -316,6 +323,15 @@ describe.concurrent("lists and waits", () => {
       expect(hasMore).toBe(false);
     }
     expect(requests.filter(({ path }) => path.includes("limit=100"))).toHaveLength(1);
+  });
+
+  test("a list that leads in a circle is left", async () => {
+    const body = JSON.stringify({ data: [], page: { nextCursor: "1", hasMore: true, limit: 1 } });
+    const { client } = await aClient([1, 2, 3].map(() => ({ status: 200, body })));
+    const pages = client.listKeys().pages();
+    expect((await pages.next()).done).toBe(false);
+    expect((await pages.next()).done).toBe(false);
+    expect(await failureOf(pages.next())).toBeInstanceOf(RelayConnectionError);
   });
 
   test("waiting ends with its limit, with the post as it was read last", async () => {

@@ -28,7 +28,7 @@ export async function installClient(): Promise<InstalledClient> {
     cwd: ROOT,
   });
   const packed = JSON.parse(stdout) as Record<string, { filename: string }>;
-  const [{ filename = "" } = {}] = Object.values(packed);
+  const [{ filename } = { filename: "" }] = Object.values(packed);
   const tarball = join(folder, filename);
   await mkdir(packages);
   await run("tar", ["-xzf", tarball, "-C", packages]);

@@ -19,14 +19,20 @@ interface CannedAnswer {
 
 export interface TroubledRelay {
   readonly baseUrl: string;
-  /** Requests as they came: method, path, and when. */
-  readonly requests: readonly {
-    readonly method: string;
-    readonly path: string;
-    readonly at: number;
-    readonly key: string | undefined;
-  }[];
+  /** Requests as they came. */
+  readonly requests: readonly TroubledRequest[];
   close(): void;
+}
+
+interface TroubledRequest {
+  readonly method: string;
+  readonly path: string;
+  /** When it came, in milliseconds. */
+  readonly at: number;
+  /** Its Idempotency-Key. */
+  readonly key: string | undefined;
+  /** Its Content-Length, without which hosts may lose a body. */
+  readonly length: string | undefined;
 }
 
 async function forward(target: URL, { method = "", headers }: IncomingMessage, body: Buffer) {
@@ -46,25 +52,27 @@ async function forward(target: URL, { method = "", headers }: IncomingMessage, b
   };
 }
 
-/** Serves a relay's API with the troubles of a list, one a request, and without any after those. */
+/** Serves a relay's API with the troubles of a list, one a request and none after those, or with those of a rule. */
 export async function troubledRelay(
   baseUrl: string,
-  troubles: readonly Trouble[] = [],
+  troubles: readonly Trouble[] | ((request: TroubledRequest) => Trouble) = [],
 ): Promise<TroubledRelay> {
-  const requests: { method: string; path: string; at: number; key: string | undefined }[] = [];
+  const requests: TroubledRequest[] = [];
   const { pathname: prefix } = new URL(baseUrl);
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = "", url = "", headers } = request;
-    const trouble = troubles[requests.length] ?? "pass";
-    const key = headers["idempotency-key"];
-    requests.push({
+    const came: TroubledRequest = {
       method,
       path: url.slice(prefix.length),
       at: performance.now(),
-      key: key?.toString(),
-    });
+      key: headers["idempotency-key"]?.toString(),
+      length: headers["content-length"],
+    };
+    const ruled = typeof troubles === "function" ? troubles(came) : troubles[requests.length];
+    const trouble = ruled ?? "pass";
+    requests.push(came);
     if (trouble === "hang") return;
     if (trouble === "lose") return void request.socket.destroy();
     const isCanned = typeof trouble === "object";
