@@ -250,6 +250,9 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }, { later: true }),
   links: fc.array(fc.record({ network: fc.constantFrom("bluesky", "later"), connectionId: text })),
+  disconnected: fc.array(
+    fc.record({ network: fc.constantFrom("bluesky", "later"), accountId: text }),
+  ),
 };
 // oxlint-disable-next-line eslint/complexity -- one line for each kind of column
 function valueOf(name: string, form: ColumnForm): fc.Arbitrary<unknown> {
