@@ -9,6 +9,7 @@ import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,
+  deliveryWithRequest,
   endpoint,
   endpointWithSecret,
   event,
@@ -22,6 +23,7 @@ import {
   listEndpoints,
   testEndpoint,
   endpointUrlIssues,
+  getDelivery,
   listDeliveries,
   listEvents,
   redriveDead,
@@ -30,6 +32,7 @@ import {
 import {
   createEndpointExample,
   deliveryExample,
+  deliveryWithRequestExample,
   endpointCreatedExample,
   endpointExample,
   eventExample,
@@ -133,6 +136,17 @@ export const webhookRoutes = [
     examples: () => ({ answer: deliveryExample() }),
     run: ({ services, scope, params, query }) =>
       listDeliveries(services.webhooks, scope, { ...params, ...query }),
+  }),
+  route("GET", "v1/webhooks/{webhookId}/deliveries/{deliveryId}", {
+    operationId: "getDelivery",
+    summary: "Get a delivery with its request",
+    description:
+      "The delivery, and what it sends: to find out why a receiver refuses it, or to send it again by hand. A restricted key sees those about the profiles on its allowlist.",
+    access: keyOrSession,
+    response: deliveryWithRequest,
+    errors: ["not_found"],
+    examples: () => ({ answer: deliveryWithRequestExample() }),
+    run: ({ services, scope, params }) => getDelivery(services.webhooks, scope, params),
   }),
   route("POST", "v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive", {
     operationId: "redriveDelivery",

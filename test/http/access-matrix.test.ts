@@ -118,6 +118,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/webhooks/{webhookId}/rotate-secret": "admin confirmed",
   "POST v1/webhooks/{webhookId}/test": "admin",
   "GET v1/webhooks/{webhookId}/deliveries": "platform",
+  "GET v1/webhooks/{webhookId}/deliveries/{deliveryId}": "platform",
   "POST v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive": "admin",
   "GET v1/events": "application",
   "POST v1/admin/webhooks/redrive-dead": "operator:Admin",
@@ -427,7 +428,7 @@ describe("access", () => {
         const outcome = outcomeOf(await call(route, options, whose));
         const isUnknownObject = whose === "nobody's" && outcome === "404 not_found";
         const isUnknownPart =
-          expectation === "through" && /\{(postId|connectionId)\}/.test(route.path);
+          expectation === "through" && /\{(postId|connectionId|deliveryId)\}/.test(route.path);
         answers[caller] =
           isUnknownObject || (isUnknownPart && outcome === "404 not_found") ? "through" : outcome;
       }

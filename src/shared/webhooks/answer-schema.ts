@@ -5,6 +5,7 @@ import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
 import { EVENT_TYPES } from "../events/events.ts";
 import type { EventPayload } from "./events/list-events.ts";
+import type { DeliveryWithRequest } from "./deliveries/read-deliveries.ts";
 import type { redriveDead } from "./deliveries/redrive.ts";
 import { eventFilter } from "./schema.ts";
 
@@ -86,36 +87,65 @@ const deliveryError = shape(() =>
     ),
 );
 
+const deliveryFields = shape(() => ({
+  id: idOf("delivery"),
+  webhookId: idOf("endpoint"),
+  eventId: idOf("event"),
+  eventType: eventType(),
+  postId: idOf("post").nullable(),
+  status: z
+    .enum(["pending", "succeeded", "dead"])
+    .describe("`dead`: every attempt failed, or none can be made any more."),
+  attempts: count().describe("Attempts begun."),
+  nextAttemptAt: time()
+    .nullable()
+    .describe(
+      "For a delivery that waits for its endpoint (`endpoint_failing`): when the endpoint is tried next.",
+    ),
+  lastStatusCode: z.int().nullable(),
+  lastError: deliveryError().nullable(),
+  durationMs: count().nullable().describe("Of the last attempt."),
+  responseBody: z.string().nullable().describe("The first 2 KiB of the last answer."),
+  redriveOf: idOf("delivery").nullable().describe("The delivery that this one repeats."),
+  createdAt: time(),
+  deliveredAt: time().nullable(),
+}));
+
 export const delivery = shape(
+  () =>
+    z.strictObject(deliveryFields()).meta({
+      id: "WebhookDelivery",
+      description: "One event on its way to one endpoint.",
+    }) satisfies z.ZodType<DeliveryView>,
+);
+
+const sentRequest = shape(() =>
+  z
+    .strictObject({
+      url: z
+        .string()
+        .nullable()
+        .describe(`The endpoint's address as it is now. ${OF_RESTRICTED_KEYS}`),
+      headers: z
+        .record(z.string(), z.string())
+        .describe(
+          "Those of the last attempt, or of the first while there was none. Without `webhook-timestamp`, `webhook-signature` and `X-Social-Restapi-Signature`, which are made for each attempt.",
+        ),
+      body: z.string().describe("Byte for byte as it is sent, encoded as UTF-8."),
+    })
+    .meta({ id: "WebhookRequest", description: "What a delivery sends." }),
+);
+
+export const deliveryWithRequest = shape(
   () =>
     z
       .strictObject({
-        id: idOf("delivery"),
-        webhookId: idOf("endpoint"),
-        eventId: idOf("event"),
-        eventType: eventType(),
-        postId: idOf("post").nullable(),
-        status: z
-          .enum(["pending", "succeeded", "dead"])
-          .describe("`dead`: every attempt failed, or none can be made any more."),
-        attempts: count().describe("Attempts begun."),
-        nextAttemptAt: time()
+        ...deliveryFields(),
+        request: sentRequest()
           .nullable()
-          .describe(
-            "For a delivery that waits for its endpoint (`endpoint_failing`): when the endpoint is tried next.",
-          ),
-        lastStatusCode: z.int().nullable(),
-        lastError: deliveryError().nullable(),
-        durationMs: count().nullable().describe("Of the last attempt."),
-        responseBody: z.string().nullable().describe("The first 2 KiB of the last answer."),
-        redriveOf: idOf("delivery").nullable().describe("The delivery that this one repeats."),
-        createdAt: time(),
-        deliveredAt: time().nullable(),
+          .describe("Null when the event is no longer stored, 30 days after it happened."),
       })
-      .meta({
-        id: "WebhookDelivery",
-        description: "One event on its way to one endpoint.",
-      }) satisfies z.ZodType<DeliveryView>,
+      .meta({ id: "WebhookDeliveryWithRequest" }) satisfies z.ZodType<DeliveryWithRequest>,
 );
 
 export const event = shape(

@@ -1,7 +1,13 @@
 import type * as z from "zod";
 import { exampleId } from "../runtime/ids.ts";
 import type { ShapeOf } from "../runtime/shape.ts";
-import type { delivery, endpoint, endpointWithSecret, event } from "./answer-schema.ts";
+import type {
+  delivery,
+  deliveryWithRequest,
+  endpoint,
+  endpointWithSecret,
+  event,
+} from "./answer-schema.ts";
 import type { CreateEndpointBody } from "./schema.ts";
 
 const URL = "https://hooks.example.com/social";
@@ -69,6 +75,28 @@ export const deliveryExample = (): ShapeOf<typeof delivery> => ({
   durationMs: 84,
   responseBody: "ok",
   deliveredAt: "2026-03-04T11:12:18.300Z",
+});
+
+export const deliveryWithRequestExample = (): ShapeOf<typeof deliveryWithRequest> => ({
+  ...testDeliveryExample(),
+  status: "succeeded",
+  attempts: 1,
+  nextAttemptAt: null,
+  lastStatusCode: 204,
+  durationMs: 84,
+  deliveredAt: "2026-03-04T11:12:13.084Z",
+  request: {
+    url: URL,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "Social-Restapi-Webhooks/1",
+      "x-social-restapi-event": "webhook.test",
+      "x-social-restapi-delivery": exampleId("delivery"),
+      "x-social-restapi-attempt": "1",
+      "webhook-id": exampleId("event"),
+    },
+    body: JSON.stringify(eventExample()),
+  },
 });
 
 export const redriveExample = (): ShapeOf<typeof delivery> => ({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instant } from "../runtime/fields.ts";
+import { instant, instantFilter, withOrderedRange } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -56,11 +56,17 @@ export const ListEndpointsQuery = shape(() => z.strictObject(pageQuery()));
 export type ListEndpoints = ShapeOf<typeof ListEndpointsQuery>;
 
 export const ListDeliveriesQuery = shape(() =>
-  z.strictObject({
-    ...pageQuery(),
-    status: z.enum(["pending", "succeeded", "dead"]).optional(),
-    eventType: z.enum(EVENT_TYPES).optional(),
-  }),
+  withOrderedRange(
+    z.strictObject({
+      ...pageQuery(),
+      status: z.enum(["pending", "succeeded", "dead"]).optional(),
+      eventType: z.enum(EVENT_TYPES).optional(),
+      from: instantFilter().optional().describe("Only those created at this time or later."),
+      to: instantFilter()
+        .optional()
+        .describe("Only those created before. Must be later than `from`."),
+    }),
+  ),
 );
 export type ListDeliveries = ShapeOf<typeof ListDeliveriesQuery>;
 

@@ -1,7 +1,7 @@
 /* The part of webhooks that other folders use: endpoints, events and their deliveries. */
 
 export { deliverWebhook } from "./deliveries/deliver-webhook.ts";
-export { listDeliveries } from "./deliveries/list-deliveries.ts";
+export { getDelivery, listDeliveries } from "./deliveries/read-deliveries.ts";
 export { hintDueDeliveries, lookAtEndpoint, lookAtEndpoints } from "./deliveries/queue-delivery.ts";
 export { redriveDead, redriveDelivery } from "./deliveries/redrive.ts";
 export type { WebhooksDeps } from "./deps.ts";

@@ -1073,11 +1073,51 @@ export interface components {
       createdAt: string;
       deliveredAt: string | null;
     };
+    WebhookDeliveryWithRequest: {
+      id: string;
+      webhookId: string;
+      eventId: string;
+      eventType: components["schemas"]["EventType"];
+      postId: string | null;
+      status: "pending" | "succeeded" | "dead";
+      attempts: number;
+      nextAttemptAt: string | null;
+      lastStatusCode: number | null;
+      lastError:
+        | (
+            | "blocked_address"
+            | "timeout"
+            | "connect_failed"
+            | "tls_failed"
+            | "connection_lost"
+            | "too_large"
+            | "endpoint_failing"
+            | "endpoint_deleted"
+            | "endpoint_disabled"
+            | "event_expired"
+            | "interrupted"
+            | null
+          )
+        | string;
+      durationMs: number | null;
+      responseBody: string | null;
+      redriveOf: string | null;
+      createdAt: string;
+      deliveredAt: string | null;
+      request: components["schemas"]["WebhookRequest"] | null;
+    };
     WebhookHealth: {
       state: "ok" | "failing" | "waiting";
       failuresInARow: number;
       failingSince: string | null;
       nextTryAt: string | null;
+    };
+    WebhookRequest: {
+      url: string | null;
+      headers: {
+        [key: string]: string;
+      };
+      body: string;
     };
     WebhookWithSecret: {
       id: string;
@@ -1900,9 +1940,20 @@ export interface components {
             | "billing.balance_low"
             | "billing.budget_reached"
             | "webhook.test";
+          from?: string;
+          to?: string;
           applicationId?: string;
         };
         item: components["schemas"]["WebhookDelivery"];
+      };
+      /** The delivery, and what it sends: to find out why a receiver refuses it, or to send it again by hand. A restricted key sees those about the profiles on its allowlist. */
+      getDelivery: {
+        input: {
+          webhookId: string;
+          deliveryId: string;
+          applicationId?: string;
+        };
+        answer: components["schemas"]["WebhookDeliveryWithRequest"];
       };
       /** Sends its event again. For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own. */
       redriveDelivery: {

@@ -90,7 +90,8 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   rotateWebhookSecret: "POST /v1/webhooks/{webhookId}/rotate-secret applicationId - data",
   testWebhook: "POST /v1/webhooks/{webhookId}/test applicationId - data",
   listDeliveries:
-    "GET /v1/webhooks/{webhookId}/deliveries?limit&cursor&status&eventType applicationId - list",
+    "GET /v1/webhooks/{webhookId}/deliveries?limit&cursor&status&eventType&from&to applicationId - list",
+  getDelivery: "GET /v1/webhooks/{webhookId}/deliveries/{deliveryId} applicationId - data",
   redriveDelivery:
     "POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive applicationId - data",
   listEvents: "GET /v1/events?limit&cursor&after applicationId - list",

@@ -37,9 +37,7 @@ export const deliveryRow = rowCodec("delivery", {
   durationMs: integerOrNull(),
 });
 
-export const deliveries = newestFirst("delivery", "D|", toDelivery, (endpointId, row) =>
-  toDelivery(endpointId, row, "people"),
-);
+export const deliveries = newestFirst("delivery", "D|", toDelivery);
 export const deliveryKey = deliveries.key;
 
 export function toDeliveryRow({ origin, ...delivery }: Delivery): Row {

@@ -1,6 +1,6 @@
 import { inverted, isId } from "../../runtime/ids.ts";
 import type { ListPosition } from "../../runtime/storage/newest-first.ts";
-import type { ScannedPage } from "../../runtime/storage/scan.ts";
+import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../../events/events.ts";
@@ -16,7 +16,15 @@ export interface DeliveryFilter {
   readonly eventType?: EventType | undefined;
   /** Only deliveries of events about these profiles. */
   readonly profileIds?: ReadonlySet<string> | undefined;
+  /** Times of creation: the first is included, the second is not. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
+
+/** Clocks of processes differ by less. */
+const SKEW_MS = 5 * 60_000;
+/** Keys have the time of the event, which is fanned out long before this, except after an outage of a day. */
+const FAN_OUT_MS_MAX = 24 * 60 * 60_000;
 
 /** The deliveries of every endpoint (table `deliveries`, PartitionKey = endpoint id), newest first. */
 export class DeliveryStore {
@@ -83,17 +91,27 @@ export class DeliveryStore {
   /** Lists an endpoint's deliveries, newest first. `after` is where the last listing stopped. */
   list(
     endpointId: string,
-    filter: DeliveryFilter,
-    position: ListPosition,
+    { status, eventType, profileIds, from, to }: DeliveryFilter,
+    { after, limit }: ListPosition,
   ): Promise<ScannedPage<Delivery>> {
-    return deliveries.list(
-      this.#table,
-      endpointId,
-      position,
-      (one) =>
-        (filter.status === undefined || one.status === filter.status) &&
-        (filter.eventType === undefined || one.eventType === filter.eventType) &&
-        (filter.profileIds === undefined || filter.profileIds.has(one.profileId ?? "")),
-    );
+    const { range } = deliveries;
+    const keyAt = (time: string, laterMs: number) =>
+      range.from + inverted(Math.max(0, Date.parse(time) + laterMs));
+    return scan(this.#table, {
+      partitionKey: endpointId,
+      from: after ?? (to === undefined ? range.from : keyAt(to, SKEW_MS)),
+      before: from === undefined ? range.before : keyAt(from, -FAN_OUT_MS_MAX),
+      limit,
+      pick({ row }) {
+        const one = toDelivery(endpointId, row, "people");
+        const fits =
+          (status === undefined || one.status === status) &&
+          (eventType === undefined || one.eventType === eventType) &&
+          (profileIds === undefined || profileIds.has(one.profileId ?? "")) &&
+          (from === undefined || one.createdAt >= from) &&
+          (to === undefined || one.createdAt < to);
+        return fits ? one : undefined;
+      },
+    });
   }
 }

@@ -97,6 +97,18 @@ export function keptText(body: Uint8Array): string | null {
   return plain === "" ? null : plain;
 }
 
+/** Returns the headers of a delivery, without those that sign it. */
+export function deliveryHeaders(delivery: Delivery) {
+  return {
+    // Without a charset, which JSON does not have (RFC 8259, 11), because some receivers compare the whole value.
+    "content-type": "application/json",
+    "user-agent": USER_AGENT,
+    "x-social-restapi-event": delivery.eventType,
+    "x-social-restapi-delivery": delivery.id,
+    "x-social-restapi-attempt": String(delivery.attempts),
+  };
+}
+
 /** Makes one signed call. A failure of the receiver is an outcome and never throws. */
 export async function sendDelivery(
   services: WebhooksDeps,
@@ -113,12 +125,7 @@ export async function sendDelivery(
       method: "POST",
       url: endpoint.url,
       headers: {
-        // Without a charset, which JSON does not have (RFC 8259, 11), because some receivers compare the whole value.
-        "content-type": "application/json",
-        "user-agent": USER_AGENT,
-        "x-social-restapi-event": event.type,
-        "x-social-restapi-delivery": delivery.id,
-        "x-social-restapi-attempt": String(delivery.attempts),
+        ...deliveryHeaders(delivery),
         ...signatureHeaders({ eventId: event.id, timestamp, body }, secrets),
       },
       body,
