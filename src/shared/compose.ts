@@ -22,7 +22,17 @@ import { type Commit, Partitions } from "./partition/partition.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
-import { createMail, type Mail, type MailLimits, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
+import {
+  createMail,
+  type Mail,
+  type MailDeps,
+  type MailLimits,
+  mailVerbs,
+  SEND_MAILS,
+} from "./mail/mail.ts";
+import { networkOf } from "./networks/networks.ts";
+import { NETWORK_NAMES } from "./networks/names.ts";
+import { undefinedIfDamaged } from "./runtime/storage/damaged-row.ts";
 import {
   COSTLY_WORK,
   CostlyWork,
@@ -194,12 +204,12 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 function mailOf(
   { common: { config, clock, log }, wakes, tables, work, mailLimits }: Foundations,
   walks: Services["background"]["stores"],
-  owners: Services["tenants"]["mail"]["owners"],
+  { owners, namesOf }: Pick<MailDeps, "owners" | "namesOf">,
   commit: Commit,
 ) {
   const askForWalk = (delaySeconds: number) =>
     queueWalk({ stores: walks, log }, { name: SEND_MAILS, isAsked: true }, delaySeconds);
-  const deps = { config, clock, log, wakes, metrics: work.metrics, askForWalk, owners };
+  const deps = { config, clock, log, wakes, metrics: work.metrics, askForWalk, owners, namesOf };
   return createMail(deps, tables, { commit, stop: work.stop, limits: mailLimits });
 }
 
@@ -280,7 +290,25 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const ledger = ledgerOf(base, { findPlatform, openReservations, partitions });
   const parts = { webhookQueue, commit, dataKeys };
   const walks = createBackgroundStores(tables, base.webhookMessages, QUEUES, base.poisonQueue);
-  const mailDeps = mailOf(base, walks, listOwners, commit);
+  const namesOf: MailDeps["namesOf"] = async (platformId, item) => {
+    const { profile: profileId = "", connection = "", application = "" } = item;
+    const [profile, linked, app] = await Promise.all([
+      undefinedIfDamaged(queries.findProfile(platformId, profileId)),
+      connection === ""
+        ? []
+        : connections.stores.connections.listOfProfile({ platformId, profileId }),
+      undefinedIfDamaged(queries.findApplication(platformId, application)),
+    ]);
+    const { account } = linked.find(({ id }) => id === connection) ?? {};
+    const network = NETWORK_NAMES.find((name) => name === item["network"]);
+    return {
+      ...(profile !== undefined && { profile: profile.title }),
+      ...(account !== undefined && { connection: account.displayName || account.username }),
+      ...(app !== undefined && { application: app.name }),
+      ...(network !== undefined && { network: networkOf(network).title }),
+    };
+  };
+  const mailDeps = mailOf(base, walks, { owners: listOwners, namesOf }, commit);
   const mail = mailVerbs(mailDeps);
   const webhooks: Services["webhooks"] = {
     ...common,

@@ -219,7 +219,7 @@ describe("a stranger who wants somebody's address", () => {
       guesses.push(outcomeOf(await guessing({ token, password: `guess ${guess}` })));
     expect(guesses).toEqual([...Array<string>(5).fill(refused), "429 rate_limited"]);
     await askForReset(second, { email: mistyped });
-    expect((await lastMail(mailed, mistyped))?.subject).toContain("new e-mail address");
+    expect((await lastMail(mailed, mistyped))?.subject).toContain("new email address");
     // He signs up with what is his, and has an account of his own.
     await verified(mailed, mistyped);
     expect(outcomeOf(await ask(meant))).toBe("202");

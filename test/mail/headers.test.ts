@@ -108,8 +108,11 @@ describe.each(KINDS)("a mail of the kind %s", (kind) => {
     async (locale) => {
       await send(kind, locale, "Example");
       const { subject = "", text = "", html } = await simpleParser(server.taken[0] ?? "");
-      const begin = beginningOf(text);
-      expect(beginningOf(textOf(html || ""))).toBe(begin);
+      const [first = ""] = text.split("\n\n");
+      const begin = beginningOf(first);
+      // The server keeps the dots that lines begin with doubled.
+      const shown = textOf((html || "").replaceAll("..", "."));
+      expect(beginningOf(shown).startsWith(begin)).toBe(true);
       expect(begin).not.toBe(beginningOf(subject));
       expect(begin).toMatch(/^\p{L}|^"|^«|^„|^“/u);
     },

@@ -31,8 +31,9 @@ describe("an invitation by mail", () => {
     const made = await post("/v1/invitations", { email, locale: "de" }, owner.session);
     expect([made.status, "url" in made.body.data]).toEqual([201, false]);
     const mail = await lastTo(email);
-    expect(mail?.subject).toBe("Einladung zu Publishing Relay");
+    expect(mail?.subject).toBe(`${owner.email} hat Sie zu „Corner Bakery“ eingeladen`);
     expect(mail?.text).toContain("Mitglied von „Corner Bakery“");
+    expect(mail?.text).toContain(`Eingeladen von: ${owner.email}\nRolle: Mitglied`);
     const token = tokenIn(mail);
     const joined = await accept(token);
     expect(joined.body.data.user).toMatchObject({ email, locale: "de", emailVerified: true });

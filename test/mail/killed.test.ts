@@ -42,10 +42,10 @@ async function expectCredit(on: Relay, email: string, password = PASSWORD): Prom
 const mailsTo = async ({ mailed }: World, email: string, subject: RegExp) =>
   (await mailed.mailsTo(email)).filter((mail) => subject.test(mail.subject));
 
-const VERIFY = /^Confirm your e-mail address/;
+const VERIFY = /^Confirm your email address/;
 const RESET = /^Choose a new password/;
-const NEW_ADDRESS = /^Confirm your new e-mail address/;
-const INVITED = /^You're invited/;
+const NEW_ADDRESS = /^Confirm your new email address/;
+const INVITED = / invited you to /;
 const CHANGED = /^Your password .* was changed$/;
 
 /** Everything that writes on the way in, with what its user is owed when it is over. */
@@ -144,7 +144,7 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     },
     ask: ({ token }, on) => post(on, "/v1/auth/verify", { token, password: PASSWORD }),
     isDone: ({ to }, { mailed }) => isIn(mailed.relay, to),
-    mails: ({ email }) => [{ to: email, subject: /e-mail address .* was changed$/ }],
+    mails: ({ email }) => [{ to: email, subject: /email address .* was changed$/ }],
     async end({ email }, { mailed: { relay } }) {
       expect(await isIn(relay, email)).toBe(false);
       // By now a claim that the dead process left is old enough for the next one.

@@ -37,7 +37,7 @@ async function askedForReset(email: string) {
 
 /** What each language calls what is refused: a common password, the e-mail address, and the name of the service. */
 const REFUSED = {
-  en: ["12 to 128", "common", "e-mail address", "this service"],
+  en: ["12 to 128", "common", "email address", "this service"],
   de: ["12 bis 128", "häufig", "E-Mail-Adresse", "dieses Dienstes"],
   fr: ["12 à 128", "courant", "adresse e-mail", "ce service"],
   es: ["12 a 128", "común", "dirección de correo", "este servicio"],

@@ -73,7 +73,7 @@ describe("a notice", () => {
     ]);
     const [first] = mails.filter(({ subject }) => subject.startsWith("Linked"));
     for (const part of [first?.text, first?.html]) {
-      expect(part).toContain("mastodon, profile prf_one, connection con_one");
+      expect(part).toContain("Mastodon, profile prf_one, account con_one");
       expect(part).toContain("con_two");
     }
     expect(await after(2 * HOUR, owner)).toHaveLength(2);

@@ -114,7 +114,9 @@ describe("a name in a mail", () => {
     for (const locale of LOCALES) {
       const { subject, text, html } = render(locale, name);
       const read = html.replace(/<style[^]*?<\/style>|<[^>]*>/g, " ");
-      for (const part of [`${subject}\r\n${text}`, read, `at ${quotable(name)} now`]) {
+      for (const whole of [`${subject}\r\n${text}`, read, `at ${quotable(name)} now`]) {
+        // The reader's own address, in the table.
+        const part = whole.replaceAll("reader@example.com", "");
         expect(await linked(part)).not.toContain("<a ");
         expect(part).not.toMatch(/(?:\p{Nd}[ \-–(),./+]*){7}/u);
       }

@@ -52,8 +52,8 @@ describe("a log-in", () => {
     const { deviceToken } = dataOf(await logIn(email, "203.0.113.7"));
     const [mail, ...others] = await mailed.mailsTo(email);
     expect(others).toEqual([]);
-    expect(mail?.subject).toMatch(/^New log-in to /);
-    expect(mail?.text).toContain("Address: 203.0.113.7.");
+    expect(mail?.subject).toMatch(/was used on a new device$/);
+    expect(mail?.text).toContain("From: 203.0.113.7");
     dataOf(await logIn(email, "203.0.113.99"));
     dataOf(await logIn(email, "198.51.100.1", { deviceToken }));
     dataOf(await logIn(email, "198.51.100.2"));
@@ -242,13 +242,13 @@ describe("owners get a mail about", () => {
     const session = await freshSession(plain, owner);
     const application = await anApplication(mailed.relay, { ...owner, session });
     const [first] = await mailed.mailsTo(owner.email);
-    expect(first?.text).toContain(`The key ${application.keyId}`);
-    expect(first?.text).toContain(`the application ${application.id}`);
+    expect(first?.text).toContain(`(${application.keyId}) may do everything`);
+    expect(first?.text).toContain(`the application “Planner” (${application.id})`);
     await aKey(mailed.relay, application, { scope: "restricted" });
     expect(await subjects(owner.email)).toHaveLength(1);
     const key = await aKey(mailed.relay, application, { scope: "app_admin", name: "Deploy" });
     const [, second] = await mailed.mailsTo(owner.email);
-    expect(second?.text).toContain(`The key ${key.id} “Deploy” was made`);
+    expect(second?.text).toContain(`The key “Deploy” (${key.id}) may`);
   });
 
   test("a key, with a name that neither leads somewhere nor breaks a line", async () => {
@@ -265,7 +265,7 @@ describe("owners get a mail about", () => {
     for (const [name = "", shown = ""] of names) {
       const { id } = await aKey(mailed.relay, application, { scope: "app_admin", name });
       const mail = (await mailed.mailsTo(owner.email)).at(-1);
-      expect(mail?.text).toContain(`The key ${id} ${shown} was made`);
+      expect(mail?.text).toContain(`The key ${shown} (${id}) may`);
     }
   });
 

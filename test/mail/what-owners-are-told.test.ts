@@ -41,7 +41,7 @@ describe("owners get a mail", () => {
     await publisher.settle(post.id);
     const mail = await told(mailed, platform);
     expect(mail?.subject).toBe("Linked accounts need their owners");
-    expect(mail?.text).toContain(`mastodon, profile ${publisher.profileId}, connection con_`);
+    expect(mail?.text).toContain("Mastodon, profile “Corner Bakery”, account “Demo Bakery”");
   });
 
   test("owners get a mail about a post whose outcome is unknown", async () => {
@@ -63,7 +63,7 @@ describe("owners get a mail", () => {
     expect(ended).toMatchObject({ legs: [{ error: { code: "outcome_unknown" } }] });
     const mail = await told(mailed, platform);
     expect(mail?.subject).toBe("Posts ended with an unknown outcome");
-    expect(mail?.text).toContain(`bluesky, post ${post.id}, profile ${publisher.profileId}`);
+    expect(mail?.text).toContain(`Bluesky, post ${post.id}, profile “Corner Bakery”`);
   });
 });
 
@@ -81,7 +81,7 @@ test("owners get one mail about an endpoint that the relay disabled", async () =
   expect(await readEndpoint(plain, endpoint)).toMatchObject({ status: "disabled" });
   expect(mail?.subject).toBe("Webhook endpoints were disabled");
   expect(mail?.text).toContain(
-    `endpoint ${endpoint.id}, application ${application.id}: its receiver answered 410 Gone`,
+    `endpoint ${endpoint.id}, application “Planner”: its receiver answered 410 Gone`,
   );
   expect(mail?.text.match(/whk_\w+/g)).toHaveLength(1);
   await mailed.stop();

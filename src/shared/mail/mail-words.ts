@@ -38,6 +38,27 @@ export interface MailWords {
   readonly aTeam: string;
   /** Values that are the same in every mail. */
   readonly values: Readonly<Record<"owner" | "member" | "gone" | "abandoned" | "unknown", string>>;
+  /** Labels in the table of what happened. */
+  readonly facts: Readonly<
+    Record<
+      | "account"
+      | "time"
+      | "address"
+      | "email"
+      | "role"
+      | "key"
+      | "application"
+      | "date"
+      | "platform"
+      | "inviter",
+      string
+    >
+  >;
+  /** `{tell}` in a mail's lines: empty where there is no support page. */
+  readonly tell: string;
+  /** The button that leads to the page where people log in, in mails without a link of their own. */
+  readonly logIn: string;
+  readonly openAddress: string;
   /** Below a list that is incomplete. */
   readonly more: string;
   readonly footer: {

@@ -2,7 +2,8 @@ import type { Config } from "../config/config.ts";
 import { fillText, type Locale } from "../runtime/locale.ts";
 import { html, Markup } from "../runtime/markup.ts";
 import type { StoredMail } from "./mail-store.ts";
-import type { MailContent, MailValues } from "./mail-content.ts";
+import type { MailContent, MailKind, MailValues } from "./mail-content.ts";
+import { shownTime } from "./notice.ts";
 import { oneLine, quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
 import de from "./words/de.json" with { type: "json" };
@@ -16,30 +17,46 @@ const WORDS: Readonly<Record<Locale, MailWords>> = { en, de, fr, es, pt };
 
 interface Letter {
   readonly locale: Locale;
+  readonly service: string;
   readonly subject: string;
   readonly lines: readonly string[];
   readonly items: readonly string[];
+  /** What happened, in a table: labels and values. */
+  readonly facts: readonly (readonly [string, string])[];
   readonly button: { readonly label: string; readonly link: string } | undefined;
+  /** Stands before the button's address, which is there once more as text. */
+  readonly openAddress: string;
   readonly footer: readonly string[];
   /** The link that switches off mails of this kind. */
   readonly off: { readonly label: string; readonly link: string } | undefined;
 }
 
-/** Mail programs remove style sheets, so each element has its own style. The colours suit light and dark modes. */
+/**
+ * Mail programs remove style sheets, so each element has its own style. Outlook on Windows ignores what Word has not, such
+ * as `max-width` and the padding of links: it goes by the tables and their attributes. Texts and ground have no colours,
+ * so that they are those of light and dark modes.
+ */
 const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
-const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
+const BUTTON_COLOR = "#2457d6";
+const BUTTON = `${FONT};font-weight:600;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
+const TABLE = new Markup('role="presentation" cellpadding="0" cellspacing="0" border="0"');
 
-function textPart({ lines, items, button, footer, off }: Letter): string {
+function textPart({ lines, items, facts, button, footer, off }: Letter): string {
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
   const under = off === undefined ? [] : [`${off.label}: ${off.link}`];
   const [first = "", ...rest] = lines;
   const list = items.length === 0 ? [] : [items.map((item) => `* ${item}`).join("\n")];
-  return `${[first, ...list, ...link, ...rest, `-- \n${[...footer, ...under].join("\n")}`].join("\n\n")}\n`;
+  const table =
+    facts.length === 0 ? [] : [facts.map(([name, value]) => `${name}: ${value}`).join("\n")];
+  const end = `-- \n${[...footer, ...under].join("\n")}`;
+  return `${[first, ...list, ...table, ...link, ...rest, end].join("\n\n")}\n`;
 }
 
-/** Has no heading: lists of mails show the subject and the beginning of the text, which would be the subject again. */
-function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter): string {
+/** Begins with the first line, unseen: lists of mails show the subject and the beginning of the text. */
+function htmlPart(letter: Letter): string {
+  const { locale, service, subject, lines, items, facts, button, openAddress, footer, off } =
+    letter;
   const [first = "", ...rest] = lines;
   const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
   return html`<!doctype html>
@@ -53,23 +70,107 @@ function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter
         <title>${subject}</title>
       </head>
       <body style="margin:0;padding:24px 16px;overflow-wrap:anywhere;${new Markup(FONT)}">
-        <div style="max-width:560px;margin:0 auto">
-          ${paragraph(first)}
-          ${
-            items.length > 0 &&
-            html`<ul style="margin:0 0 16px;padding-left:20px">
-              ${items.map((item) => html`<li style="margin:0 0 4px">${item}</li>`)}
-            </ul>`
-          }
-          ${button !== undefined && html`<p style="margin:0 0 16px"><a href="${button.link}" style="${new Markup(BUTTON)}">${button.label}</a></p>`}
-          ${rest.map(paragraph)}
-          <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
-          ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
-          ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
-        </div>
+        <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${first}</div>
+        <table ${TABLE} width="100%">
+          <tr>
+            <td align="center">
+              <table ${TABLE} width="560" style="width:100%;max-width:560px">
+                <tr>
+                  <td align="left" style="${new Markup(FONT)}">
+                    <p style="margin:0 0 24px"><strong>${service}</strong></p>
+                    <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${subject}</h1>
+                    ${paragraph(first)}
+                    ${
+                      items.length > 0 &&
+                      html`<ul style="margin:0 0 16px;padding-left:20px">
+                        ${items.map((item) => html`<li style="margin:0 0 4px">${item}</li>`)}
+                      </ul>`
+                    }
+                    ${facts.length > 0 && renderFacts(facts)}
+                    ${
+                      button !== undefined &&
+                      html`<table ${TABLE} style="margin:0 0 16px">
+                        <tr>
+                          <td
+                            bgcolor="${BUTTON_COLOR}"
+                            style="padding:10px 18px;border-radius:10px;background:${BUTTON_COLOR}"
+                          >
+                            <a href="${button.link}" style="${new Markup(BUTTON)}"
+                              >${button.label}</a
+                            >
+                          </td>
+                        </tr>
+                      </table>`
+                    }
+                    ${rest.map(paragraph)}
+                    ${
+                      button !== undefined &&
+                      html`<p style="margin:0 0 16px;${SMALL}">
+                        ${openAddress}<br />
+                        <a href="${button.link}" style="color:inherit">${button.link}</a>
+                      </p>`
+                    }
+                    <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
+                    ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
+                    ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
+                  </td>
+                </tr>
+              </table>
+            </td>
+          </tr>
+        </table>
       </body>
     </html> `.text;
 }
+
+function renderFacts(facts: Letter["facts"]): Markup {
+  const rows = facts.map(
+    ([name, value]) =>
+      html`<tr>
+        <th align="left" valign="top" style="padding:4px 16px 4px 0;font-weight:400;opacity:0.8">
+          ${name}
+        </th>
+        <td align="left" valign="top" style="padding:4px 0">${value}</td>
+      </tr>`,
+  );
+  return html`<table cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px">
+    ${rows}
+  </table>`;
+}
+
+/** What each mail's table says: what, who, when and from where, as far as it is known. */
+const FACTS: Readonly<Record<MailKind, readonly (keyof MailWords["facts"])[]>> = {
+  verify: ["account", "time"],
+  reset: ["account", "time"],
+  passwordChanged: ["account", "time", "address"],
+  newLogIn: ["account", "time", "address"],
+  wrongCodes: ["account", "time", "address"],
+  secondFactorOn: ["account", "time", "address"],
+  secondFactorOff: ["account", "time", "address"],
+  roleChanged: ["email", "role", "time"],
+  ownerRemoved: ["email", "time"],
+  adminKeyMade: ["key", "application", "time"],
+  connectionNeedsReauth: [],
+  endpointDisabled: [],
+  balanceLow: [],
+  outcomeUnknown: [],
+  email: ["account", "time"],
+  emailAsked: ["account", "time", "address"],
+  emailChanged: ["account", "time", "address"],
+  operatorReset: ["email", "time"],
+  platformClosed: ["time", "date"],
+  platformReopened: ["time"],
+  platformEnding: ["date"],
+  invitation: ["platform", "inviter", "role", "account"],
+};
+
+/** Mails whose reader no longer has an account that is open. Log-in is no help there. */
+const WITHOUT_ACCOUNT: ReadonlySet<MailKind> = new Set([
+  "emailChanged",
+  "ownerRemoved",
+  "platformClosed",
+  "platformEnding",
+]);
 
 /** Returns the name of a platform, which its owner wrote, as part of a sentence of a page. A mail passes a quotable one. */
 export function quotedPlatform(locale: Locale, name: string): string {
@@ -117,17 +218,32 @@ export function renderMail(
 ): Message {
   const words = WORDS[locale];
   const text: MailText = words.mails[kind];
+  const { name, supportUrl: support, dashboardUrl } = service;
   const platform = quotedPlatform(locale, quotable(names?.platform ?? ""));
-  const known = { service: service.name, platform, ...inLanguage(words, values) };
-  const filled = (sentence: string) => fillText(sentence, known);
-  const support = service.supportUrl;
+  const known: MailValues = {
+    service: name,
+    platform,
+    account: to,
+    time: shownTime(createdAt),
+    tell: support === undefined ? "" : fillText(words.tell, { url: support }),
+    ...inLanguage(words, values),
+  };
+  const filled = (sentence: string) => fillText(sentence, known).trim();
+  const own = text.button !== undefined && link !== undefined && { label: text.button, link };
+  const toLogIn = dashboardUrl !== undefined &&
+    !WITHOUT_ACCOUNT.has(kind) && { label: words.logIn, link: dashboardUrl };
   const letter: Letter = {
     locale,
+    service: name,
     subject: filled(text.subject),
     lines: text.lines.map(filled),
     items: itemsOf(words, text, list),
-    button:
-      link === undefined || text.button === undefined ? undefined : { label: text.button, link },
+    facts: FACTS[kind].flatMap((fact) => {
+      const value = known[fact] ?? "";
+      return value === "" ? [] : [[words.facts[fact], value] as const];
+    }),
+    button: own || toLogIn || undefined,
+    openAddress: words.openAddress,
     footer: [
       filled(words.footer.sentBy),
       ...(support === undefined ? [] : [fillText(words.footer.support, { url: support })]),

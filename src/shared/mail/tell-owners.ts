@@ -3,6 +3,9 @@ import { LOST, retryLostRaces } from "../runtime/retry-lost-races.ts";
 import type { MailDeps } from "./deps.ts";
 import { noticesWrite, type StoredNotices, type WaitingNotice } from "./notice-store.ts";
 import { NOTICES, type Happening, type OwnerNotice } from "./notice.ts";
+import { quotable } from "./quotable.ts";
+import type { MailValues } from "./mail-content.ts";
+import { inBatches } from "../runtime/promises.ts";
 import { offLink } from "./off-link.ts";
 import { isMailOn, mailRows, markMail, type MarkDeps } from "./post-mail.ts";
 
@@ -14,6 +17,7 @@ const GATHERED_MS = MINUTE_MS;
 const PER_DAY = 10;
 /** Further items are only counted, so that the row and the mail stay small. */
 const ITEMS_MAX = 20;
+const NAMED_AT_ONCE = 5;
 
 /** Returns when the platform's owners may get the next mail: at most once an hour and ten times a day. */
 function dueAt({ notice, since }: WaitingNotice, { sent }: StoredNotices): number {
@@ -88,6 +92,20 @@ export function writeAndTell(
 
 const isNotice = (text: string): text is OwnerNotice => NOTICES.some((notice) => notice === text);
 
+/** Replaces an item's ids by names that a mail may quote. */
+async function namedItem(
+  deps: Pick<MailDeps, "namesOf">,
+  platformId: string,
+  item: MailValues,
+): Promise<MailValues> {
+  const { network = "", ...named } = await deps.namesOf(platformId, item);
+  const names = Object.entries(named)
+    .map(([field, name]) => [field, quotable(name)] as const)
+    .flatMap(([field, name]) => (name === "" ? [] : [[field, `“${name}”`]]));
+  const shown = network === "" ? item : { ...item, network };
+  return { ...shown, ...Object.fromEntries(names) };
+}
+
 /** Makes the mails of one notice that is due, one per owner. Returns false when none is due. */
 async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices) {
   const { clock, config, stores } = deps;
@@ -96,6 +114,8 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
   if (due === undefined) return false;
   const { notice, items, count } = due;
   const owners = isNotice(notice) ? await deps.owners(platformId) : [];
+  // The notice has only ids, because it may outlive data that are erased.
+  const named = await inBatches(items, NAMED_AT_ONCE, (item) => namedItem(deps, platformId, item));
   const rows = mailRows(
     deps,
     platformId,
@@ -105,7 +125,7 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
       to,
       locale,
       values: { low: String(config.limits.balanceLowTokens) },
-      list: { items, more: count - items.length },
+      list: { items: named, more: count - items.length },
       off: offLink(config, { platformId, userId, notice: notice as OwnerNotice }, now),
     })),
   );

@@ -97,7 +97,9 @@ async function issue(
   const { url, expiresAt } = await addLink(deps, "invitation", { ...fresh, state });
   const invitation: Invitation = { ...fresh, expiresAt: expiresAt.toISOString() };
   const names = { platform: platformName };
-  const letter = { kind: "invitation", to: invitation.email, locale, link: url, names } as const;
+  const values = { inviter: inviter.email, role };
+  const to = invitation.email;
+  const letter = { kind: "invitation", to, locale, link: url, names, values } as const;
   const isIssued = await mail.writeWithMails(platformId, [letter], (rows) =>
     stores.invitations.issue(invitation, latest, rows),
   );

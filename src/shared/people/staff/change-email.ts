@@ -41,7 +41,8 @@ export async function askForEmailChange(
     );
   const { platformId, email, locale } = user;
   const { url: link } = await makeLink(deps, "email", user, { newEmail });
-  await mail.postMail(platformId, { kind: "emailAsked", to: email, locale });
+  const values = { address: scope.ip };
+  await mail.postMail(platformId, { kind: "emailAsked", to: email, locale, values });
   await mail.postMail(platformId, { kind: "email", to: newEmail, locale, link });
   recordUser(deps, scope, user, ASKED);
 }
@@ -59,10 +60,14 @@ export async function finishEmailChange(
 ): Promise<void> {
   const { id: userId, platformId, email } = user;
   await claimEmail(deps, newEmail, { platformId, userId });
-  const changed = await updateWithNotice(deps, user, "emailChanged", (present) =>
-    present.email === email && present.passwordVersion === user.passwordVersion
-      ? { email: newEmail, emailVerified: true, ...usedLink(deps, form) }
-      : undefined,
+  const changed = await updateWithNotice(
+    deps,
+    user,
+    { kinds: ["emailChanged"], ip: scope.ip },
+    (present) =>
+      present.email === email && present.passwordVersion === user.passwordVersion
+        ? { email: newEmail, emailVerified: true, ...usedLink(deps, form) }
+        : undefined,
   );
   if (changed === undefined) throw invalidLink();
   // If this fails, the claim can still be taken over, because its user signs in with another address.

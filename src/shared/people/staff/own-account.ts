@@ -129,13 +129,18 @@ export async function changePassword(
   });
   const { sessionId, sessionVersion: version } = scope.caller;
   let isLive = false;
-  const changed = await updateWithNotice(deps, user, "passwordChanged", (present) => {
-    isLive = isSessionLive(present, { sessionId, version });
-    // With another version, this session has changed the password in another request.
-    return isLive && present.passwordVersion === user.passwordVersion
-      ? withPassword(present, passwordHash, sessionId)
-      : undefined;
-  });
+  const changed = await updateWithNotice(
+    deps,
+    user,
+    { kinds: ["passwordChanged"], ip: scope.ip },
+    (present) => {
+      isLive = isSessionLive(present, { sessionId, version });
+      // With another version, this session has changed the password in another request.
+      return isLive && present.passwordVersion === user.passwordVersion
+        ? withPassword(present, passwordHash, sessionId)
+        : undefined;
+    },
+  );
   if (changed === undefined) throw isLive ? await attempt.failed() : sessionExpired();
   recordOwn(deps.audit, scope, PASSWORD_CHANGED);
   return { deviceToken: await issueDevice(deps.secrets.devices, changed) };
@@ -207,10 +212,15 @@ export async function confirmTotp(
   const { codes, hashes } = makeRecoveryCodes(deps.config, user);
   const isSame = (present: SecondFactor | null) =>
     present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
-  const confirmed = await updateWithNotice(deps, user, "secondFactorOn", (present) => {
-    const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
-    return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
-  });
+  const confirmed = await updateWithNotice(
+    deps,
+    user,
+    { kinds: ["secondFactorOn"], ip: scope.ip },
+    (present) => {
+      const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
+      return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
+    },
+  );
   if (confirmed === undefined) throw refuse("The secret has been confirmed or replaced.");
   recordOwn(deps.audit, scope, TOTP_ENABLED);
   return { recoveryCodes: codes };
@@ -236,10 +246,14 @@ export async function removeTotp(
   const proof = checkCode(deps, user, code);
   if (proof === undefined) throw await wrongCode(deps, attempt, user);
   await attempt.succeeded("code");
-  const removed = await updateWithNotice(deps, user, "secondFactorOff", ({ secondFactor }) =>
-    secondFactor !== null && spend(secondFactor, proof) !== undefined
-      ? { secondFactor: null }
-      : undefined,
+  const removed = await updateWithNotice(
+    deps,
+    user,
+    { kinds: ["secondFactorOff"], ip: scope.ip },
+    ({ secondFactor }) =>
+      secondFactor !== null && spend(secondFactor, proof) !== undefined
+        ? { secondFactor: null }
+        : undefined,
   );
   if (removed === undefined) throw await attempt.failed("code");
   recordOwn(deps.audit, scope, TOTP_DISABLED);

@@ -81,7 +81,7 @@ export async function confirmReset(
     "passwordChanged",
     ...(isFactorRemoved ? ["secondFactorOff" as const] : []),
   ] as const;
-  const changed = await updateWithNotice(deps, user, kinds, (present) =>
+  const changed = await updateWithNotice(deps, user, { kinds, ip: scope.ip }, (present) =>
     present.passwordVersion === user.passwordVersion && present.email === user.email
       ? {
           ...withPassword(present, passwordHash, null),

@@ -10,7 +10,7 @@ import {
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import { admitOwnersNotice, quotable, writeWithOwnersNotice } from "../../mail/mail.ts";
+import { admitOwnersNotice, isMailOn, quotable, writeWithOwnersNotice } from "../../mail/mail.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -50,10 +50,20 @@ async function lineageOf(
 }
 
 /** Returns the notice of a key that may do everything in its application. */
-function noticeOf({ id, name, applicationId }: ApiKey) {
-  const quoted = quotable(name);
-  const key = quoted === "" ? id : `${id} “${quoted}”`;
-  return { kind: "adminKeyMade", values: () => ({ key, application: applicationId }) } as const;
+async function noticeOf(
+  { config, stores }: Pick<TenantsDeps, "config" | "stores">,
+  { id, name, platformId, applicationId }: ApiKey,
+) {
+  const found = isMailOn(config)
+    ? await stores.applications.find(platformId, applicationId)
+    : undefined;
+  const named = (text: string, textId: string) => {
+    const quoted = quotable(text);
+    return quoted === "" ? textId : `“${quoted}” (${textId})`;
+  };
+  const key = named(name, id);
+  const application = named(found?.name ?? "", applicationId);
+  return { kind: "adminKeyMade", values: () => ({ key, application }) } as const;
 }
 
 /**
@@ -88,7 +98,7 @@ export async function issueKey(
     deps.stores.keys.create(key, hash, { lineage, more: rows });
   const isCreated =
     key.scope === "app_admin"
-      ? await writeWithOwnersNotice(deps.mail, key.platformId, noticeOf(key), create)
+      ? await writeWithOwnersNotice(deps.mail, key.platformId, await noticeOf(deps, key), create)
       : await create([]);
   if (!isCreated)
     throw limitReached(
