@@ -19,6 +19,7 @@ import { EventStore } from "../../../src/shared/events/events.ts";
 import { MailStore } from "../../../src/shared/mail/mail-store.ts";
 import { NoticeStore } from "../../../src/shared/mail/notice-store.ts";
 import { IdempotencyStore } from "../../../src/shared/publishing/idempotency-store.ts";
+import { PostIndexStore } from "../../../src/shared/publishing/post-index-store.ts";
 import { PostStore } from "../../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../../src/shared/webhooks/endpoints/endpoint-store.ts";
 import { aKey, aLinkedAccount, anApplication, aProfile } from "../../setup/factories.ts";
@@ -168,6 +169,7 @@ const OTHERS: readonly { readonly name: string }[] = [
   LedgerStore,
   MailStore,
   NoticeStore,
+  PostIndexStore,
   PostStore,
   Partitions,
 ];

@@ -273,7 +273,8 @@ describe("whatever is asked, the answer is a declared one and no failure of ours
     const all = counts.reduce((sum, [, count]) => sum + count, 0);
     const successes = counts.filter(([status]) => status < 300);
     const passed = successes.reduce((sum, [, count]) => sum + count, 0);
-    expect(passed / all).toBeGreaterThan(0.15);
+    // Pages take any request, and are not among the operations.
+    expect(passed / all).toBeGreaterThan(0.1);
     const seen = [...statuses.keys()];
     expect(seen).toEqual(expect.arrayContaining([400, 401, 403, 404, 409, 413, 415]));
   });
