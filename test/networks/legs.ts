@@ -5,7 +5,7 @@ import type { Finding, Outcome } from "../../src/shared/networks/contract/outcom
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/visible-call.ts";
 import type { CallRefusal } from "../../src/shared/publishing/call.ts";
-import { CALL_KINDS } from "../../src/shared/publishing/publish/call-kinds.ts";
+import { CALL_TRAITS } from "../../src/shared/publishing/publish/call-traits.ts";
 import { afterRefusal, shownInSeconds } from "../../src/shared/publishing/publish/refusal.ts";
 
 export const files = (...urls: readonly string[]) => urls.map((url) => ({ url, altText: null }));
@@ -50,7 +50,7 @@ export function checkingRefusals({ calls: { publish } }: Network) {
     async find(leg: LegToPublish, tools: NetworkTools): Promise<Finding> {
       const found = await publish.find(leg, tools);
       if (stored === undefined) return found;
-      const { repeatsUntold } = CALL_KINDS.publish;
+      const { repeatsUntold } = CALL_TRAITS.publish;
       return afterRefusal(stored, found, { ageMs: ageOf(leg, tools.now()), repeatsUntold });
     },
   };

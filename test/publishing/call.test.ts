@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type Call,
-  type CallName,
+  type CallKind,
   endedCall,
   newCall,
   withdrawn,
@@ -25,7 +25,7 @@ import {
 import { inSeconds, legOf, NOW, partsOf } from "./fixtures.ts";
 
 const at = NOW.toISOString();
-const aCall = (kind: CallName, round = "r") => newCall(kind, `leg|${kind}|${round}`, NOW);
+const aCall = (kind: CallKind, round = "r") => newCall(kind, `leg|${kind}|${round}`, NOW);
 const removal = (overrides: Partial<Call> = {}): Call => ({
   ...aCall("remove"),
   ...overrides,

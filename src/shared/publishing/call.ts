@@ -38,11 +38,11 @@ import { problemOf, type LegProblem } from "./problems.ts";
  * of the leg drops the calls that followed.
  */
 
-export type CallName = keyof Network["calls"];
+export type CallKind = keyof Network["calls"];
 
 const OPEN_STATES = ["open", "claimed", "waiting", "sent"] as const;
 const FINAL_STATES = ["done", "failed", "unknown", "skipped"] as const;
-const NAMES = ["publish", "comment", "remove"] as const satisfies readonly CallName[];
+const KINDS = ["publish", "comment", "remove"] as const satisfies readonly CallKind[];
 
 export type CallState = (typeof OPEN_STATES | typeof FINAL_STATES)[number];
 
@@ -65,7 +65,7 @@ export interface CallRefusal {
 
 /** A visible call, as its leg stores it. */
 export interface Call {
-  readonly kind: CallName;
+  readonly kind: CallKind;
   /** The same for every attempt. The network's idempotency key derives from it. */
   readonly key: string;
   readonly state: CallState;
@@ -99,7 +99,7 @@ export interface Call {
 export const CRASHES_MAX = 8;
 
 const FINAL: ReadonlySet<CallState> = new Set(FINAL_STATES);
-const KNOWN: ReadonlySet<string> = new Set([...OPEN_STATES, ...FINAL_STATES, ...NAMES]);
+const KNOWN: ReadonlySet<string> = new Set([...OPEN_STATES, ...FINAL_STATES, ...KINDS]);
 const KNOWN_REFUSALS: ReadonlySet<string> = new Set(REFUSALS);
 
 export function isFinal({ state }: Pick<Call, "state">): boolean {
@@ -121,7 +121,7 @@ export function mayShow({ state }: Pick<Call, "state">): boolean {
   return state === "done" || state === "unknown";
 }
 
-export function newCall(kind: CallName, key: string, now: Date): Call {
+export function newCall(kind: CallKind, key: string, now: Date): Call {
   return {
     kind,
     key,
@@ -144,7 +144,7 @@ export function newCall(kind: CallName, key: string, now: Date): Call {
 }
 
 /** Returns a call that follows the one that publishes. `round` tells it from earlier ones of its kind. */
-export function callAfter(publishing: Call, kind: CallName, round: string, now: Date): Call {
+export function callAfter(publishing: Call, kind: CallKind, round: string, now: Date): Call {
   return newCall(kind, `${publishing.key}|${kind}|${round}`, now);
 }
 

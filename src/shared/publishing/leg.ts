@@ -2,7 +2,7 @@ import { invariant } from "../runtime/errors.ts";
 import { isHeld } from "../runtime/lease.ts";
 import {
   type Call,
-  type CallName,
+  type CallKind,
   type CallState,
   endedCall,
   failedCall,
@@ -144,7 +144,7 @@ export function isBusy(leg: Leg): boolean {
   return currentCall(leg) !== undefined;
 }
 
-export function latestCall({ calls }: Leg, kind: CallName): Call | undefined {
+export function latestCall({ calls }: Leg, kind: CallKind): Call | undefined {
   return calls.findLast((call) => call.kind === kind);
 }
 

@@ -1,6 +1,6 @@
 import { type EventType, eventWrite } from "../events/events.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { type CallName, isFinal } from "./call.ts";
+import { type CallKind, isFinal } from "./call.ts";
 import { isEnded, type Leg, publishingCall } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { hasStarted, type Post } from "./post.ts";
@@ -16,7 +16,7 @@ const CALL_EVENTS = {
   publish: ["leg.succeeded", "leg.failed"],
   comment: ["comment.succeeded", "comment.failed"],
   remove: ["leg.removed", "leg.removal_failed"],
-} as const satisfies Record<CallName, readonly [EventType, EventType]>;
+} as const satisfies Record<CallKind, readonly [EventType, EventType]>;
 
 /** Returns the events of the calls that a change ends. One that is skipped has none. */
 function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {

@@ -29,7 +29,7 @@ export interface LegWork {
 /** A worker's work on one call. */
 export interface CallWork extends LegWork {
   readonly network: Network;
-  readonly kind: CallKind;
+  readonly traits: CallTraits;
   /** The call as it was before its marker was written. Absent until then. */
   readonly unsent?: Call;
 }
@@ -41,7 +41,7 @@ export interface BoundCall {
 }
 
 /** What differs between the kinds of calls. `leg-times.ts` has their times, and `problems.ts` their words. */
-export interface CallKind {
+export interface CallTraits {
   /** Checks, or follows, the account that is linked now. */
   attach(work: CallWork, linked: Connection): Promise<Step> | Step;
   /** Phases before the marker. They may be repeated, and nobody can see their effect. */

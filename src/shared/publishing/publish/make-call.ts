@@ -13,7 +13,7 @@ import {
 } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { callOf, isBeingRemoved, withCall } from "../leg.ts";
-import { CALL_KINDS } from "./call-kinds.ts";
+import { CALL_TRAITS } from "./call-traits.ts";
 import { CLAIM_LOST, failed, goOn, ownFailure, endRefused, tryLater } from "./call-work.ts";
 import {
   type CallWork,
@@ -30,21 +30,21 @@ import { afterRefusal, shownInSeconds } from "./refusal.ts";
 /*
  * Makes the call of a claimed leg, as far as possible now: attach the account, find out what became of an earlier call,
  * prepare, mark, perform, and check a refusal. Each phase returns more work or what is to be written, and only `applyStep`
- * writes it. `call-kinds.ts` has what differs between the kinds of calls.
+ * writes it. `call-traits.ts` has what differs between the kinds of calls.
  */
 
 type RefusalOutcome = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 
 /** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
-  const { run, kind } = work;
+  const { run, traits } = work;
   const { connections } = run.services;
   const opened = await openConnection(connections, { ...run.ref, network: work.leg.network });
   if (opened === undefined || opened.connection.status === "revoked")
     return failed(work, ownFailure("connection_missing"));
   if (opened.connection.status === "needs_reauth")
     return failed(work, ownFailure("connection_needs_reauth"));
-  const step = await kind.attach(work, opened.connection);
+  const step = await traits.attach(work, opened.connection);
   if (step.kind !== "continue") return step;
   const fresh = await freshCredentials(connections, opened.connection, opened);
   switch (fresh.kind) {
@@ -67,12 +67,12 @@ function unknownMs({ run, leg }: LegWork): number {
 
 /** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
 async function findEarlier(work: CallWork): Promise<Step> {
-  const { run, kind, leg } = work;
+  const { run, traits, leg } = work;
   const { sentAt, calledAt, resend, refusal } = callOf(leg);
   if (sentAt === null) return goOn(work);
-  const { call, input } = kind.bind(work);
+  const { call, input } = traits.bind(work);
   const seen = await call.find(input, run.tools);
-  const { repeatsUntold } = kind;
+  const { repeatsUntold } = traits;
   const found =
     refusal === null
       ? seen
@@ -89,7 +89,7 @@ async function findEarlier(work: CallWork): Promise<Step> {
         ? beginAgain(known, refusal.remote, found.failure, goOnIfRetriesLeft)
         : goOnIfRetriesLeft(known, found.failure);
     case "repeatable":
-      return goOnIfRetriesLeft(kind.isIdempotent ? known : work);
+      return goOnIfRetriesLeft(traits.isIdempotent ? known : work);
     case "not_yet": {
       const { failure, pollAfterSeconds: seconds, isPoll } = found;
       return waitFor(work, { kind: "wait", waitsFor: "look", failure, seconds, isPoll });
@@ -148,7 +148,7 @@ async function perform(work: CallWork): Promise<Step> {
   const { kind, attempts: attempt } = callOf(work.leg);
   if (kind === "publish") log.info("leg sent", { network, attempt });
   else log.info("call sent", { network, kind });
-  const { call, input } = work.kind.bind(work);
+  const { call, input } = work.traits.bind(work);
   const outcome = await call.perform(input, work.run.tools);
   switch (outcome.kind) {
     case "done":
@@ -161,7 +161,7 @@ async function perform(work: CallWork): Promise<Step> {
     case "rejected":
     case "try_later":
     case "prepare_again":
-      return outcome.isProof === true || work.kind.isIdempotent
+      return outcome.isProof === true || work.traits.isIdempotent
         ? takeRefusal(work, outcome)
         : checkRefusal(work, outcome);
   }
@@ -174,14 +174,14 @@ async function checkRefusal(work: CallWork, refusal: RefusalOutcome): Promise<St
   const isAgain = kind === "prepare_again" && isStorable(refusal.remote);
   const remote = isAgain ? refusal.remote : null;
   const noted = withCallOf(work, (call) => refusedCall(call, { kind, failure, remote }, at));
-  const { call: made, input } = work.kind.bind(noted);
+  const { call: made, input } = work.traits.bind(noted);
   const canTell = made.canTell?.(input) ?? true;
   const found = canTell
     ? await made.find(input, work.run.tools)
     : ({ kind: "unknowable" } as const);
   if (found.kind === "done") return { kind: "end", work: noted, end: found };
   const unknown = { ...failure, code: "outcome_unknown" } as const;
-  if (found.kind === "unknowable" && kind !== "rejected" && !work.kind.repeatsUntold)
+  if (found.kind === "unknowable" && kind !== "rejected" && !work.traits.repeatsUntold)
     return failed(noted, unknown);
   const seconds = found.kind === "unknowable" ? undefined : shownInSeconds(found, unknownMs(noted));
   return seconds === undefined
@@ -230,9 +230,9 @@ export async function makeCall(run: LegRun): Promise<Step> {
     run.services.log.error("leg given up after crashes", fields);
     return failed({ run, leg }, ownFailure("internal_error"));
   }
-  const kind = CALL_KINDS[call.kind];
-  let work: CallWork = { run, leg, network, kind };
-  for (const phase of [attach, findEarlier, ...kind.prepare, markSent, perform]) {
+  const traits = CALL_TRAITS[call.kind];
+  let work: CallWork = { run, leg, network, traits };
+  for (const phase of [attach, findEarlier, ...traits.prepare, markSent, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
     work = step.work;

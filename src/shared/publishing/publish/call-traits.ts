@@ -4,14 +4,14 @@ import { boundedResult } from "../../networks/contract/bounded.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { FollowUp, VisibleCall } from "../../networks/contract/visible-call.ts";
 import { invariant } from "../../runtime/errors.ts";
-import type { CallName } from "../call.ts";
+import type { CallKind } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { callOf, type Leg, publishingCall } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
 import { followAccount } from "./account-lease.ts";
 import {
   type BoundCall,
-  type CallKind,
+  type CallTraits,
   type CallWork,
   failed,
   goOn,
@@ -93,24 +93,24 @@ function toFollowUp(work: CallWork): FollowUp {
 const boundCall = <Input>(call: VisibleCall<Input>, input: Input): BoundCall => ({ call, input });
 
 /** Returns what the calls that follow a post have in common: another account can't change the post of the one that published it. */
-function following(name: Exclude<CallName, "publish">) {
+function following(kind: Exclude<CallKind, "publish">) {
   return {
     attach(work: CallWork, { account, scopes }: Connection): Step {
       if (account.id !== work.leg.account?.id) return failed(work, OTHER_ACCOUNT);
       const { networkApps } = work.run.services.config;
-      const lack = lackOf(work.leg.network, name, scopes, networkApps);
+      const lack = lackOf(work.leg.network, kind, scopes, networkApps);
       return lack === undefined ? goOn(work) : failed(work, ownFailure(lack, "scope_missing"));
     },
     prepare: [findTarget],
     bind(work: CallWork): BoundCall {
-      const call = work.network.calls[name];
+      const call = work.network.calls[kind];
       invariant(call !== undefined, "a network lacks the call");
       return boundCall(call, toFollowUp(work));
     },
   };
 }
 
-export const CALL_KINDS: Readonly<Record<CallName, CallKind>> = {
+export const CALL_TRAITS: Readonly<Record<CallKind, CallTraits>> = {
   publish: {
     attach: (work, linked) => followAccount(work, linked),
     prepare: [claimOwnText, claimFirstQuota, prepareFiles],
