@@ -209,6 +209,7 @@ export class PostStore {
   /**
    * Removes a post without work, with its legs and the rows that list it, in one transaction. When some of its rows are
    * gone already, its own row is removed last, so that a crash leaves what finds the rest.
+   * @throws AppError `service_unavailable` when the outcome is unknown; repeating the call is safe
    */
   async remove({ post, legs }: PostWithLegs, listings: readonly string[]): Promise<void> {
     const { platformId, profileId, id: postId } = post;
@@ -219,6 +220,7 @@ export class PostStore {
       platformId,
       [...parts, postKey(ref)].map((rowKey) => ({ kind: "delete", rowKey }) as const),
     );
+    if (removed.kind === "in_doubt") throw serviceUnavailable(removed.cause);
     if (removed.kind === "applied") return;
     await this.#core.deleteAll(platformId, parts);
     await this.#core.delete(platformId, postKey(ref));

@@ -7,6 +7,9 @@ import type { VirtualTime } from "../virtual-time.ts";
 import { commentText } from "./comments.ts";
 import type { Observer } from "./observer.ts";
 
+/** Reading all posts after every change would take too long. */
+const LISTS_EVERY = 20;
+
 /** A wallet as it was read after a change of its platform. */
 interface Moment {
   readonly at: number;
@@ -15,20 +18,24 @@ interface Moment {
 
 /**
  * Reads the wallet after every change of a platform: what there was to spend at any time, and rules of each moment. Reads
- * the leg at each first comment, too.
+ * the lists of posts after some changes, and the leg at each first comment.
  */
 export class History {
   readonly violations: string[] = [];
   /** First comments that were written while their leg had not succeeded. */
   readonly earlyComments = new Set<string>();
   readonly #moments = new Map<string, Moment[]>();
+  #commits = 0;
   readonly #observer: Observer;
 
   constructor(model: TableModel, time: VirtualTime, observer: Observer) {
     this.#observer = observer;
     model.onCommit = ({ partitionKey }) => {
       const platformId = observer.platformIds.find((id) => partitionKey.includes(id));
-      if (platformId !== undefined) void this.#look(platformId, time.now);
+      if (platformId === undefined) return;
+      this.#commits += 1;
+      void this.#look(platformId, time.now);
+      if (this.#commits % LISTS_EVERY === 0) void this.#readLists(platformId);
     };
   }
 
@@ -43,6 +50,13 @@ export class History {
       this.violations.push(`a wallet went from ${before.day} back to ${day}`);
     moments.push({ at, wallet });
     this.#moments.set(platformId, moments);
+  }
+
+  /** Compares lists and posts as they are after a change, if no other change comes in between. */
+  async #readLists(platformId: string): Promise<void> {
+    const commits = this.#commits;
+    const isOld = () => this.#commits !== commits;
+    this.violations.push(...(await this.#observer.wrongLists(platformId, isOld)));
   }
 
   /** Takes down whether a first comment with this text comes before its leg has ended. */

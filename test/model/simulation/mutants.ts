@@ -12,7 +12,9 @@ import {
   committing,
   listing,
   committingApart,
+  isListing,
   isOwnRow,
+  isScheduling,
   lastOf,
   overwriting,
   seeing,
@@ -250,7 +252,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 801,
+    firstSeed: 803,
     services: (services) =>
       committing(
         services,
@@ -263,6 +265,44 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 93,
     services: (services) =>
       committingApart(services, "change|", (write, changing) => !isOwnRow(changing, write)),
+  },
+  {
+    name: "L1: a post is listed after the transaction that accepts it",
+    era: 80,
+    firstSeed: 3,
+    services: (services) => committingApart(services, "accept|", isListing),
+  },
+  {
+    name: "L2: what listed a post stays when the post has changed",
+    era: 81,
+    services: (services) =>
+      committing(services, (operation) =>
+        writing(operation, (writes) =>
+          writes.filter((write) => !isListing(write) || write.kind !== "delete"),
+        ),
+      ),
+  },
+  {
+    name: "L3: a post that is moved to another time stays where it is listed",
+    era: 82,
+    services: (services) =>
+      committing(services, (operation) =>
+        writing(operation, (writes) => {
+          const isMove = operation.id.startsWith("change|") && writes.some(isScheduling);
+          return isMove ? writes.filter((write) => !isListing(write)) : writes;
+        }),
+      ),
+  },
+  {
+    name: "L4: a post that ends badly is not listed with the problems",
+    era: 83,
+    firstSeed: 7,
+    services: (services) =>
+      committing(services, (operation) =>
+        writing(operation, (writes) =>
+          operation.id.startsWith("end|") ? writes.filter((write) => !isListing(write)) : writes,
+        ),
+      ),
   },
   {
     name: "C8: a leg is claimed without an open reservation",

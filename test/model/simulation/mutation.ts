@@ -6,6 +6,7 @@ import { ENTRY_ROWS, WALLET_KEY } from "../../../src/shared/ledger/wallet-row.ts
 import type { Services } from "../../../src/shared/compose.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../../src/shared/publishing/post-change.ts";
+import { applicationPostRow, scheduledPostRow } from "../../../src/shared/publishing/post-index.ts";
 import { toLeg, toLegRow, toPost, toPostRow } from "../../../src/shared/publishing/post-row.ts";
 import { postKey } from "../../../src/shared/publishing/post-store.ts";
 import type { Post, PostRef } from "../../../src/shared/publishing/post.ts";
@@ -73,6 +74,24 @@ export const isOwnRow = ({ rowKeys }: PartitionOperation<unknown>, write: RowWri
 /** Returns whether the write is of the wallet or its ledger. */
 const isOfWallet = (write: RowWrite) =>
   keyOfWrite(write) === WALLET_KEY || keyOfWrite(write).startsWith(ENTRY_ROWS);
+
+const listings = new Set<string>();
+
+/** Returns whether the write is of a row that lists a post. One that is deleted was written before. */
+export function isListing(write: RowWrite): boolean {
+  const rowKey = keyOfWrite(write);
+  if (write.kind === "delete") return listings.has(rowKey);
+  // The other lists have these columns, and more.
+  const isOne = unlessDamaged(() => scheduledPostRow.decode(write.row)) !== undefined;
+  if (isOne) listings.add(rowKey);
+  return isOne;
+}
+
+/** Returns whether the write lists a scheduled post by its time. Other lists have more columns. */
+export const isScheduling = (write: RowWrite): boolean =>
+  write.kind !== "delete" &&
+  isListing(write) &&
+  unlessDamaged(() => applicationPostRow.decode(write.row)) === undefined;
 
 /** Returns an operation that writes whatever row says that another one came first. */
 export const overwriting = <T>(operation: PartitionOperation<T>): PartitionOperation<T> =>

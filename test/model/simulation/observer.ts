@@ -2,6 +2,7 @@ import { buildServices, type Services } from "../../../src/shared/compose.ts";
 import type { StoredEntry } from "../../../src/shared/ledger/wallet-row.ts";
 import { isBusy, legStatusOf } from "../../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../../src/shared/publishing/post-store.ts";
+import type { IndexName } from "../../../src/shared/publishing/post.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import type { Log } from "../../../src/shared/runtime/log.ts";
 import type { Delivery } from "../../../src/shared/webhooks/deliveries/delivery.ts";
@@ -12,6 +13,7 @@ import { Random } from "../random.ts";
 import { CalmMachine } from "../storage-model.ts";
 import type { TableModel } from "../table-model.ts";
 import type { VirtualTime } from "../virtual-time.ts";
+import { listViolations } from "./lists.ts";
 import type { Tenant } from "./tenants.ts";
 
 const PAGE = 1_000;
@@ -76,9 +78,9 @@ export class Observer {
   }
 
   /** Returns the posts of each profile, with whatever platform they are stored. */
-  async posts(): Promise<PostWithLegs[]> {
+  async posts(platformIds = this.platformIds): Promise<PostWithLegs[]> {
     const found: PostWithLegs[] = [];
-    for (const platformId of this.platformIds)
+    for (const platformId of platformIds)
       for (const { scope } of this.#tenants()) {
         const owner = { platformId, profileId: scope.profileId };
         const list = (after: string | undefined) =>
@@ -90,6 +92,31 @@ export class Observer {
         found.push(...(await all(list)));
       }
     return found;
+  }
+
+  /** Returns what is wrong with the lists of a platform's posts, or nothing if it `isOld` by the time that all are read. */
+  async wrongLists(platformId: string, isOld: () => boolean = () => false): Promise<string[]> {
+    const posts = await this.posts([platformId]);
+    const ofPlatform = this.#tenants().filter(({ scope }) => scope.platformId === platformId);
+    const wrong: string[] = [];
+    for (const applicationId of uniq(ofPlatform.map(({ scope }) => scope.applicationId))) {
+      const read = async (index: IndexName) => {
+        const entries = await all(async (at) => {
+          const range = { index, platformId, applicationId, at, limit: PAGE };
+          const items = await this.services.publishing.stores.postIndex.list(range);
+          return { items, next: items.length < PAGE ? undefined : `${items.at(-1)?.key} ` };
+        });
+        return entries.map(({ post }) => post);
+      };
+      const lists = {
+        application: await read("application"),
+        problem: await read("problem"),
+        schedule: await read("schedule"),
+      };
+      const own = posts.filter(({ post }) => post.applicationId === applicationId);
+      wrong.push(...listViolations(lists, own));
+    }
+    return isOld() ? [] : wrong;
   }
 
   /** Returns the entries of a platform, oldest first. */

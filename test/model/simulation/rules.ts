@@ -64,6 +64,7 @@ interface Evidence {
   readonly events: readonly Told[];
   readonly purses: ReadonlyMap<string, Purse>;
   readonly open: readonly string[];
+  readonly wrongLists: readonly string[];
 }
 
 async function purseOf({ world }: Simulation, platformId: string): Promise<Purse> {
@@ -698,6 +699,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   changes: ofPosts(changeViolations),
   removals: ofPosts(removalViolations),
   comments: ofPosts(commentViolations),
+  lists: ({ wrongLists }) => wrongLists,
   cancels: ofPosts((evidence, { post }) => cancelViolations(evidence, post)),
   deliveries: deliveryViolations,
   endpoints: crowdViolations,
@@ -714,7 +716,9 @@ export async function violationsOf(simulation: Simulation): Promise<string[]> {
   for (const id of observer.platformIds) purses.set(id, await purseOf(simulation, id));
   const [posts, events] = [await observer.posts(), (await observer.events()).map(toTold)];
   const open = await observer.openWork();
-  const evidence: Evidence = { simulation, posts, events, purses, open };
+  const wrongLists: string[] = [];
+  for (const id of observer.platformIds) wrongLists.push(...(await observer.wrongLists(id)));
+  const evidence: Evidence = { simulation, posts, events, purses, open, wrongLists };
   return Object.entries(RULES).flatMap(([name, rule]) =>
     rule(evidence).map((violation) => `${name}: ${violation}`),
   );
