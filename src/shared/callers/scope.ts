@@ -8,8 +8,9 @@ import type {
 } from "./caller.ts";
 
 /**
- * The caller, and what the caller may access. Only `http/*access.ts` makes scopes, and `http/worker.ts` for messages. A
- * verb that needs a tenant takes the scope, and every store call builds its keys from it.
+ * The caller, and what the caller may access. The rules in `http/access` make the scopes of requests, and `http/worker.ts`
+ * those of timers and of messages that belong to no tenant. A verb that needs a tenant takes the scope, and every store
+ * call builds its keys from it.
  */
 export interface RequestScope {
   readonly requestId: string;

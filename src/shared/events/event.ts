@@ -81,6 +81,15 @@ export function eventWrite(event: NewEvent, now: Date): RowWrite {
   return { kind: "create", row: toEventRow(PENDING_ROWS + made.id, made) };
 }
 
+/** Reports whether a write adds an event that needs a hint. The writer of a post's events sends hints of its own. */
+export function isAnnounced(write: RowWrite): boolean {
+  return (
+    write.kind === "create" &&
+    write.row.rowKey.startsWith(PENDING_ROWS) &&
+    write.row["postId"] === ""
+  );
+}
+
 export function toEventRow(rowKey: string, { origin, ...event }: Event): Row {
   // An origin may be an object with further fields, which don't belong into the event.
   const { traceId, requestId } = origin;

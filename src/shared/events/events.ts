@@ -4,6 +4,7 @@ export {
   EVENT_TYPES,
   eventPayload,
   eventWrite,
+  isAnnounced,
   newEvent,
   PENDING_ROWS,
   toEvent,

@@ -7,7 +7,7 @@ import type { Network } from "./contract/network.ts";
 
 /**
  * The networks by name, in the order of the specification. Everything else about them derives from this, through
- * `lookup.ts`: names, accepted options, settings, quotas, the connect page, the documents, contract tests.
+ * `networks.ts`: names, accepted options, settings, quotas, the connect page, the documents, contract tests.
  */
 export const NETWORKS = {
   facebook,

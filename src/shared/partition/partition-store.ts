@@ -1,4 +1,4 @@
-import { PENDING_ROWS } from "../events/events.ts";
+import { isAnnounced } from "../events/events.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { RecentMap } from "../runtime/recent-map.ts";
 import { isOverloaded } from "../runtime/storage/failure.ts";
@@ -74,21 +74,15 @@ export class Partition {
   /** Writes a transaction, and makes sure that somebody delivers its events. */
   async transact(writes: readonly RowWrite[]): Promise<TransactionResult> {
     const { core, hooks, versions } = this.#parts;
-    // The writer of a post's events sends hints of its own.
-    const hasEvent = writes.some(
-      (write) =>
-        write.kind === "create" &&
-        write.row.rowKey.startsWith(PENDING_ROWS) &&
-        /^(?:billing|connection)\./.test(String(write.row["type"])),
-    );
+    const isAnnouncing = writes.some(isAnnounced);
     // Before the write, because its answer may be lost, or the process may end.
-    if (hasEvent) await hooks.mark(this.platformId);
+    if (isAnnouncing) await hooks.mark(this.platformId);
     const result = await core.transact(this.platformId, writes);
     if (result.kind === "applied")
       for (const write of writes)
         if (write.kind !== "delete" && write.row.rowKey === HEAD_KEY)
           versions.set(this.platformId, String(write.row["accessVersion"]));
-    if (hasEvent && result.kind !== "refused") hooks.onEvent(this.platformId);
+    if (isAnnouncing && result.kind !== "refused") hooks.onEvent(this.platformId);
     return result;
   }
 

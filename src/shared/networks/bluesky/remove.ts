@@ -7,7 +7,7 @@ import { missingForRemoval } from "./client-documents.ts";
 import { procedure } from "./request.ts";
 import { type Call, COLLECTION, steps } from "./state.ts";
 
-/** Deletes the record. The server's answer is the same when there is none (`deleteRecord.ts` of its PDS). */
+/** Deletes the record. The server's answer is the same when there is none (`deleteRecord.ts` of bluesky-social/atproto). */
 const deletion = removal({
   send(call: Call) {
     const { credentials, externalId } = call;
