@@ -25,6 +25,8 @@ const NOT_RUN = [
   "docs/operate/observe.md: a query of Application Insights",
   "docs/operate/observe.md: test/runtime/telemetry runs it over the log of a real run",
   "docs/operate/refused.md: a query of Application Insights",
+  "docs/other-languages.md: has its own test in test/long/generators.long.ts",
+  "docs/other-languages.md: test/long/generators.long.ts runs it for each of the five languages",
   "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
   "docs/webhooks.md: needs a program of yours; a test of this page starts one and runs it",
   "examples/README.md: test/outside/examples runs it",

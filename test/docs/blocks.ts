@@ -51,6 +51,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
 /** Documents whose blocks in other languages than the shell's have a test of their own, and which. */
 const OWN_TESTS: Readonly<Record<string, string>> = {
   "clients/typescript/README.md": "test/outside/client/runtimes.test.ts",
+  "docs/other-languages.md": "test/long/generators.long.ts",
   "docs/webhooks.md": "test/webhooks/snippets.test.ts",
 };
 

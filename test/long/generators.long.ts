@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox } from "../../sandbox/server.ts";
 import { chapters } from "../../src/functions/routes.ts";
 import { openApi } from "../../tools/reference/openapi.ts";
 import type { Parameter } from "../../tools/reference/openapi-types.ts";
@@ -7,7 +9,12 @@ import {
   generateAndCompile,
   postmanRequests,
 } from "../outside/generators/generators.ts";
+import { hasDotnet, installKiota, LANGUAGES, type Kiota } from "../outside/generators/kiota.ts";
 import { INSTALL_MS_MAX } from "../setup/install-packages.ts";
+import { aPublisher } from "../setup/publisher.ts";
+import { serveRelay } from "../setup/relay-server.ts";
+import { startRelay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 
 const timeout = INSTALL_MS_MAX + 240_000;
 const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
@@ -70,4 +77,35 @@ describe("Postman's import", () => {
     if (found === undefined) throw new Error(`there is no ${parameter.$ref}`);
     return found;
   }
+});
+
+describe.skipIf(!hasDotnet)("Kiota", () => {
+  let kiota: Kiota;
+  beforeAll(async () => {
+    kiota = await installKiota(document);
+  }, timeout);
+  afterAll(() => kiota.remove());
+
+  test.each(LANGUAGES)("makes a client in %s", { timeout }, async (language) => {
+    const files = await readdir(await kiota.generate(language), { recursive: true });
+    expect(files.length).toBeGreaterThan(300);
+  });
+
+  test("the page's program in C# publishes", { timeout }, async () => {
+    const sandbox = await startSandbox();
+    const relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });
+    const server = await serveRelay(relay);
+    try {
+      const { key, profileId } = await aPublisher(relay);
+      const environment = { RELAY_URL: server.baseUrl, RELAY_KEY: key, RELAY_PROFILE: profileId };
+      expect(await kiota.runProgram(environment)).toMatch(/^pst_\w+ Processing\n$/);
+      expect(sandbox.posts().map(({ text }) => text)).toEqual(["Hello from C#", "Hello from C#"]);
+      const wrong = { ...environment, RELAY_KEY: `${key}0` };
+      expect(await kiota.runProgram(wrong)).toMatch(/^Invalid_credentials: \S/);
+    } finally {
+      await server.close();
+      await relay.stop();
+      await sandbox.stop();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   isRelayError,
   RelayClient,
@@ -293,7 +293,7 @@ describe.concurrent("other calls", () => {
       const { client, requests } = await aClient([trouble]);
       const abort = new AbortController();
       const call = failureOf(client.getMe({}, { signal: abort.signal }));
-      await expect.poll(() => requests.length).toBe(1);
+      await vi.waitFor(() => expect(requests).toHaveLength(1));
       abort.abort(reason);
       expect(await call).toBe(reason);
     }
