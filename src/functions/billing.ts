@@ -1,6 +1,7 @@
 import { balance, credited, limits, usage, usageAbout } from "../shared/ledger/answer-schema.ts";
 import {
   creditPlatform,
+  exportUsage,
   getBalance,
   getLimits,
   listUsage,
@@ -13,10 +14,11 @@ import {
   entryExample,
   limitsExample,
 } from "../shared/ledger/examples.ts";
-import { CreditBody, LimitsBody, UsageQuery } from "../shared/ledger/schema.ts";
+import { CreditBody, ExportUsageQuery, LimitsBody, UsageQuery } from "../shared/ledger/schema.ts";
 import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { operator } from "../shared/http/access/operator-access.ts";
+import { Reply } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [
@@ -42,6 +44,28 @@ export const billingRoutes = [
     errors: ["application_mismatch"],
     examples: () => ({ answer: entryExample() }),
     run: ({ services, scope, query }) => listUsage(services.ledger, scope, query),
+  }),
+  route("GET", "v1/billing/usage/export", {
+    operationId: "exportUsage",
+    summary: "Export ledger entries as CSV",
+    description:
+      "The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist.",
+    access: keyOrSession,
+    query: ExportUsageQuery,
+    produces: "csv",
+    answers: { 200: "A file of CSV, encoded as UTF-8." },
+    answerHeaders: ["Content-Disposition"],
+    errors: ["application_mismatch", "rate_limited"],
+    async run({ services, scope, query }) {
+      const { name, bytes } = await exportUsage(services.ledger, scope, query);
+      return new Reply({
+        headers: [
+          ["content-type", "text/csv; charset=utf-8"],
+          ["content-disposition", `attachment; filename="${name}"`],
+        ],
+        body: bytes,
+      });
+    },
   }),
   route("GET", "v1/billing/limits", {
     operationId: "getBillingLimits",

@@ -110,6 +110,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET v1/billing/limits": "platform",
   "PATCH v1/billing/limits": "admin owner",
   "GET v1/billing/usage": "platform",
+  "GET v1/billing/usage/export": "platform",
   "POST v1/billing/admin/credit": "operator:Admin",
   "GET v1/webhooks": "platform",
   "POST v1/webhooks": "adminOfApplication",

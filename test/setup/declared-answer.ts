@@ -47,6 +47,7 @@ function problemOfRouted(declared: DeclaredAnswer, answer: Answer): string | und
     return declared.isPage ? undefined : "a page where none is declared";
   if (type.startsWith("image/"))
     return declared.isImage ? undefined : "a picture where none is declared";
+  if (type.startsWith("text/csv")) return declared.isCsv ? undefined : "CSV where none is declared";
   if (type.startsWith("text/markdown"))
     return declared.isMarkdown ? undefined : "Markdown where none is declared";
   if (answer.headers.has("content-encoding")) return undefined;

@@ -24,6 +24,7 @@ export interface DeclaredAnswer {
   readonly isPage: boolean;
   readonly isImage: boolean;
   readonly isMarkdown: boolean;
+  readonly isCsv: boolean;
   readonly codes: readonly ErrorCode[];
   readonly headers: readonly AnswerHeader[];
 }
@@ -199,6 +200,7 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
         isPage: isPage && page !== undefined && status !== 303,
         isImage: spec.produces === "image" && page !== undefined,
         isMarkdown: spec.produces === "markdown" && page !== undefined,
+        isCsv: spec.produces === "csv" && page !== undefined,
         codes: own,
         headers: [
           ...common,

@@ -194,11 +194,12 @@ function exampleBody({ spec }: Route): unknown {
 
 function answerContent(
   route: Route,
-  { status, body, isPage, isImage, isMarkdown, codes }: DeclaredAnswer,
+  { status, body, isPage, isImage, isMarkdown, isCsv, codes }: DeclaredAnswer,
   schemas: SchemaCatalog,
 ): Record<string, Content> {
   const content: Record<string, Content> = {};
   if (isPage) content["text/html"] = { schema: { type: "string" } };
+  if (isCsv) content["text/csv"] = { schema: { type: "string" } };
   if (isMarkdown) content["text/markdown"] = { schema: { type: "string" } };
   if (isImage) content["image/*"] = { schema: {} };
   if (body === undefined) return content;

@@ -75,6 +75,7 @@ export const ANSWER_HEADERS = {
   "Content-Encoding": shape(() =>
     z.enum(["br", "gzip"]).describe("Absent where the request accepts neither."),
   ),
+  "Content-Disposition": shape(() => z.string().describe("A name for the file.")),
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;

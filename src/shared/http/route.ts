@@ -81,8 +81,8 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly status?: number;
   /** The contents of `data`, or one item of a list. Absent when the answer is not JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
-  /** `document`: JSON without the envelope. `page`: HTML, also for the verb's errors. `image`, `markdown`: as named. */
-  readonly produces?: "data" | "document" | "page" | "image" | "markdown";
+  /** `document`: JSON without the envelope. `page`: HTML, also for the verb's errors. `image`, `markdown`, `csv`: as named. */
+  readonly produces?: "data" | "document" | "page" | "image" | "markdown" | "csv";
   /** The meaning of each status, if several mean success, and of every status of a page. */
   readonly answers?: Readonly<Record<number, string>>;
   readonly answerHeaders?: readonly AnswerHeader[];

@@ -23,6 +23,8 @@ const PARTS_MAX = 9_999;
 /** A transaction's totals are at most a few megabytes. */
 const DAYS_AT_ONCE = 16;
 const ROWS_OF_PAGE = 100;
+/** As many as one query returns. */
+const ENTRIES_OF_PAGE = 1_000;
 
 type Mark = ReturnType<typeof reconciledRow.decode>;
 
@@ -126,6 +128,19 @@ export class LedgerStore {
     const range = { from: entryKey(upTo), before: entryKey(after), limit: upTo - after };
     const rows = await this.#core.list({ partitionKey: platformId, ...range });
     return rows.map(({ row }) => toEntry(row)).toReversed();
+  }
+
+  /** Yields the entries from one number down to another (that one excluded), a page at a time, without damaged ones. */
+  async *pages(
+    platformId: string,
+    { after, upTo }: { readonly after: number; readonly upTo: number },
+  ): AsyncGenerator<readonly StoredEntry[]> {
+    for (let last = upTo; last > after; last -= ENTRIES_OF_PAGE) {
+      const end = Math.max(after, last - ENTRIES_OF_PAGE);
+      const range = { from: entryKey(last), before: entryKey(end), limit: ENTRIES_OF_PAGE };
+      const rows = await this.#core.list({ partitionKey: platformId, ...range });
+      yield rows.flatMap(({ row }) => unlessDamaged(() => toEntry(row, "people")) ?? []);
+    }
   }
 
   /** Returns the number of the newest entry, or 0 for an empty ledger. */

@@ -13,6 +13,7 @@ export {
 } from "./charge.ts";
 export type { LedgerDeps, OpenReservation } from "./deps.ts";
 export { estimateTokens, priceOf, RATE_CARD, rateCard, type Operation } from "./rate-card.ts";
+export { exportUsage } from "./export-usage.ts";
 export { reconcileWallet } from "./reconcile-wallet.ts";
 export { createLedgerStores } from "./stores.ts";
 export { listUsage } from "./usage.ts";

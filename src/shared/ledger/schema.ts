@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instantFilter } from "../runtime/fields.ts";
+import { instantFilter, withOrderedRange } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -54,6 +54,19 @@ export const UsageQuery = shape(() =>
       .describe("Totals instead of entries."),
   }),
 );
+/** The range is required, because a file has no pages. */
+export const ExportUsageQuery = shape(() => {
+  const { from, to, ...filter } = usageFilter();
+  return withOrderedRange(
+    z.strictObject({
+      from: instantFilter().describe(`${from.description} At most 31 days before \`to\`.`),
+      to: instantFilter().describe(`${to.description} Must be later than \`from\`.`),
+      ...filter,
+    }),
+  );
+});
+export type ExportUsage = ShapeOf<typeof ExportUsageQuery>;
+
 export type ListUsage = ShapeOf<typeof UsageQuery>;
 export type GroupBy = NonNullable<ListUsage["groupBy"]>;
 

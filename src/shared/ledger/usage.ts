@@ -91,14 +91,14 @@ class Sum {
 const isDayWithin = (day: string, { from = "", before }: Days) =>
   day >= from && (before === undefined || day < before);
 
-/** Returns the number of an entry that is older than a time, close to the first newer one. */
-async function sequenceBefore(
+/** Returns the number of an entry that is older than a time, close to the first newer one, or `low` if none is. */
+export async function sequenceBefore(
   { stores }: LedgerDeps,
   platformId: string,
   time: string,
+  numbers: { readonly low: number; readonly high: number },
 ): Promise<number> {
-  let low = 0;
-  let high = (await stores.ledger.readWallet(platformId)).sequence;
+  let { low, high } = numbers;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const entry = await stores.ledger.find(platformId, middle);
@@ -117,7 +117,8 @@ async function addPost(
 ): Promise<void> {
   if (!isId("post", postId)) return;
   const time = new Date(timeOfId("post", postId) - SKEW_MS).toISOString();
-  const after = await sequenceBefore(services, platformId, time);
+  const { sequence: high } = await services.stores.ledger.readWallet(platformId);
+  const after = await sequenceBefore(services, platformId, time, { low: 0, high });
   const range = { after, limit: ENTRIES_OF_POST_MAX };
   const entries = await services.stores.ledger.entriesOfPost(platformId, postId, range);
   if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLongPeriod();
@@ -190,6 +191,27 @@ export function entryView(entry: StoredEntry) {
 }
 
 /**
+ * Returns the entries that a query asks for and its caller may see: of a key those of its application, and of a
+ * restricted one those of its profiles. Also what a cursor is bound to.
+ * @throws AppError `application_mismatch`
+ */
+export function usageFilterOf(
+  { caller, platformId, applicationId: own }: PlatformScope,
+  asked: Omit<EntryFilter, "profileIds">,
+) {
+  const applicationId = own ?? asked.applicationId;
+  // Otherwise its own entries would look like the other application's.
+  if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
+    throw new AppError("application_mismatch", "The caller's application is another one.");
+  const view = listViewOf(caller);
+  const fields = { ...asked, applicationId };
+  return {
+    filter: { ...fields, profileIds: view?.profileIds },
+    bound: { list: "usage", platformId, ...fields, ...boundToView(view) },
+  };
+}
+
+/**
  * Lists the ledger, newest first, or its totals with `groupBy`. A key sees the entries of its application, and a
  * restricted one those of its profiles.
  * @throws AppError `application_mismatch`, `invalid_cursor`
@@ -200,23 +222,11 @@ export async function listUsage(
   query: ListUsage,
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
   const { limit, cursor, groupBy, ...asked } = query;
-  const applicationId = scope.applicationId ?? asked.applicationId;
-  // Otherwise its own entries would look like the other application's.
-  if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
-    throw new AppError("application_mismatch", "The caller's application is another one.");
-  const view = listViewOf(scope.caller);
-  const fields = { ...asked, applicationId };
-  const filter = { ...fields, profileIds: view?.profileIds };
+  const { filter, bound } = usageFilterOf(scope, asked);
   if (groupBy !== undefined) {
     const { items, ...about } = await totalUsage(services, scope.platformId, filter, groupBy);
     return { items, nextCursor: null, limit, about };
   }
-  const bound = {
-    list: "usage",
-    platformId: scope.platformId,
-    ...fields,
-    ...boundToView(view),
-  };
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.stores.ledger.list(scope.platformId, filter, {
     after,

@@ -1845,6 +1845,26 @@ export interface components {
         };
         item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
       };
+      /** The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist. */
+      exportUsage: {
+        input: {
+          from: string;
+          to: string;
+          operation?:
+            | "posts.validate"
+            | "media.validate"
+            | "publish_leg"
+            | "posts.retry_leg"
+            | "posts.schedule"
+            | "connections.link"
+            | "webhooks.create"
+            | "billing.credit";
+          applicationId?: string;
+          profileId?: string;
+          postId?: string;
+        };
+        answer: string;
+      };
       /** Returns the daily token budget and its use. */
       getBillingLimits: {
         input: {

@@ -80,6 +80,8 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   getBalance: "GET /v1/billing/balance applicationId - data",
   listUsage:
     "GET /v1/billing/usage?limit&cursor&from&to&operation&applicationId&profileId&postId&groupBy - - list",
+  exportUsage:
+    "GET /v1/billing/usage/export?from&to&operation&applicationId&profileId&postId - - text",
   getBillingLimits: "GET /v1/billing/limits applicationId - data",
   updateBillingLimits: "PATCH /v1/billing/limits applicationId body data",
   creditPlatform: "POST /v1/billing/admin/credit - body data",
