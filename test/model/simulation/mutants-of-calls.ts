@@ -54,7 +54,7 @@ const andComment =
 export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "R1: a removal that ends a leg",
-    firstSeed: 2,
+    firstSeed: 4,
     era: 61,
     followsUp: true,
     services: (services) => committing(services, writingLegsOf("end|remove|", failedLeg)),
@@ -92,7 +92,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "K2: a first comment that is sent again without a look-up",
     era: 79,
-    firstSeed: 29,
+    firstSeed: 119,
     followsUp: true,
     install: () => withComments({ ...COMMENT, find: () => Promise.resolve({ kind: "absent" }) }),
   },
