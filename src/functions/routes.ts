@@ -17,34 +17,15 @@ import { webhookAdminRoutes, webhookRoutes } from "./webhooks.ts";
 /** Every route, in the chapters and the order of the reference. */
 export const chapters: readonly Chapter[] = [
   {
-    name: "Meta",
-    about: "The service itself.",
-    routes: metaRoutes,
+    name: "Posts",
+    about:
+      "One post in, one leg per network: published at most once, settled when it was published.",
+    routes: postRoutes,
   },
   {
-    name: "Signing in",
-    about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
-    routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
-  },
-  {
-    name: "Staff",
-    about: "Who can sign in for a platform, and who is invited to.",
-    routes: [...userRoutes, ...invitationRoutes],
-  },
-  {
-    name: "Platform",
-    about: "The paying customer: who is calling, what things cost, what was done.",
-    routes: accountRoutes,
-  },
-  {
-    name: "Applications",
-    about: "Products of a platform. Keys, profiles and webhooks belong to one, and can't leave it.",
-    routes: [...applicationRoutes, ...applicationReadRoutes],
-  },
-  {
-    name: "API keys",
-    about: "Credentials of product backends, and grants that widen a restricted key for a while.",
-    routes: keyRoutes,
+    name: "Media",
+    about: "Images as a network takes them that fetches files itself.",
+    routes: mediaRoutes,
   },
   {
     name: "Profiles",
@@ -52,31 +33,50 @@ export const chapters: readonly Chapter[] = [
     routes: profileRoutes,
   },
   {
-    name: "Posts",
-    about:
-      "One post in, one leg per network: published at most once, settled when it was published.",
-    routes: postRoutes,
-  },
-  {
     name: "Connections",
     about: "Accounts that end users authorised, and the hosted page on which they do it.",
     routes: [...connectRoutes, ...withdrawalRoutes()],
   },
   {
-    name: "Media",
-    about: "Images as a network takes them that fetches files itself.",
-    routes: mediaRoutes,
-  },
-  { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
-  {
     name: "Webhooks",
     about: "Events: sent to an application's endpoints, signed, until they arrive; or asked for.",
     routes: webhookRoutes,
+  },
+  { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
+  {
+    name: "API keys",
+    about: "Credentials of product backends, and grants that widen a restricted key for a while.",
+    routes: keyRoutes,
+  },
+  {
+    name: "Applications",
+    about: "Products of a platform. Keys, profiles and webhooks belong to one, and can't leave it.",
+    routes: [...applicationRoutes, ...applicationReadRoutes],
+  },
+  {
+    name: "Platform",
+    about: "The paying customer: who is calling, what things cost, what was done.",
+    routes: accountRoutes,
+  },
+  {
+    name: "Staff",
+    about: "Who can sign in for a platform, and who is invited to.",
+    routes: [...userRoutes, ...invitationRoutes],
+  },
+  {
+    name: "Signing in",
+    about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
+    routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
   },
   {
     name: "Operator administration",
     about: "For the operators of the service, with a token of their identity provider.",
     routes: [...adminRoutes, ...webhookAdminRoutes],
+  },
+  {
+    name: "Meta",
+    about: "The service itself.",
+    routes: metaRoutes,
   },
 ];
 

@@ -2,44 +2,52 @@ import { createHash } from "node:crypto";
 
 /** For phones first. On wide screens, the table of contents is at the side, and the code next to its call. */
 export const DOCS_STYLE = `
-:root { color-scheme: light dark; --ground: #ffffff; --raised: #f4f5f7; --ink: #1a1c21; --soft: #59606d;
-  --line: #d9dce2; --link: #1d4fc4; --get: #1d4fc4; --post: #1a6d3b; --patch: #8a5300; --delete: #a51d2d; }
-@media (prefers-color-scheme: dark) { :root { --ground: #15171b; --raised: #1f2228; --ink: #eceef2;
-  --soft: #a5acb9; --line: #383d47; --link: #8fb2ff; --get: #8fb2ff; --post: #7fd6a2; --patch: #f0b95c;
-  --delete: #ff8f9b; } }
+:root { color-scheme: light dark; --ground: #ffffff; --raised: #f6f7f9; --bar: #e9ebef; --ink: #1a1c21; --soft: #545b68;
+  --line: #d9dce2; --link: #1d4fc4; --get: #1d4fc4; --post: #17653a; --patch: #7d4b00; --delete: #a51d2d; --word: #86258a; }
+@media (prefers-color-scheme: dark) { :root { --ground: #15171b; --raised: #1c1f25; --bar: #292d35; --ink: #eceef2;
+  --soft: #a9b0bd; --line: #383d47; --link: #8fb2ff; --get: #8fb2ff; --post: #7fd6a2; --patch: #f0b95c;
+  --delete: #ff8f9b; --word: #e3a1ec; } }
 * { box-sizing: border-box; }
-html { scroll-padding-top: 1rem; }
+html { scroll-padding-top: 4rem; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 a { color: var(--link); }
-main, nav { padding: 1rem; min-width: 0; }
-nav { background: var(--raised); border-bottom: 1px solid var(--line); font-size: .9375rem; }
+main { padding: 1rem; min-width: 0; }
+.top { position: sticky; top: 0; z-index: 2; display: flex; align-items: center; justify-content: space-between; gap: 1rem;
+  min-height: 3rem; padding: 0 1rem; background: var(--ground); border-bottom: 1px solid var(--line); font-weight: 600; }
+.top a { color: inherit; text-decoration: none; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; margin-right: auto; }
+.top input { position: absolute; opacity: 0; }
+.top label { padding: .35rem .75rem; border: 1px solid var(--soft); border-radius: .4rem; cursor: pointer; }
+.top input:focus-visible + label { outline: 3px solid var(--link); outline-offset: 2px; }
+.top input:checked + label { background: var(--bar); }
+nav { display: contents; font-size: .9375rem; }
+.side { display: none; }
+nav:has(#menu:checked) .side { display: block; position: fixed; z-index: 1; inset: 3rem 0 0; overflow-y: auto;
+  overscroll-behavior: contain; padding: 1rem; background: var(--ground); }
 nav ul { list-style: none; margin: 0; padding: 0; }
-nav > ul { columns: 2; }
-nav li { break-inside: avoid; }
-nav a { display: block; padding: .25rem 0; text-decoration: none; }
-nav ul ul { display: none; }
+.side a { display: block; padding: .3rem .5rem; border-radius: .3rem; text-decoration: none; }
+.side > ul > li > a { font-weight: 600; margin-top: .4rem; }
+.side ul ul a { color: var(--ink); display: flex; gap: .5rem; align-items: baseline; line-height: 1.3; }
+.side ul ul .method { font-size: .625rem; border: 0; padding: 0; min-width: 2.75rem; flex: none; text-align: right; }
+.side a:hover { background: var(--raised); }
+.side a[aria-current] { background: var(--bar); box-shadow: inset 3px 0 var(--link); }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: .5rem 0; }
-h2 { font-size: 1.375rem; line-height: 1.25; margin: 3rem 0 .5rem; padding-bottom: .25rem;
-  border-bottom: 2px solid var(--line); }
-h3 { font-size: 1.125rem; margin: 0 0 .25rem; }
+h2 { font-size: 1.375rem; line-height: 1.25; margin: 3rem 0 .5rem; padding-bottom: .25rem; border-bottom: 2px solid var(--line); }
+h3 { font-size: 1.1875rem; line-height: 1.3; margin: 0 0 .25rem; }
 h3 a { color: inherit; text-decoration: none; }
 h3 a:hover { text-decoration: underline; }
-h4 { font-size: .875rem; text-transform: uppercase; letter-spacing: .04em; color: var(--soft); margin: 1.25rem 0 .25rem; }
+h4 { font-size: .9375rem; margin: 1.5rem 0 .25rem; }
 p { margin: .25rem 0 .75rem; }
 code, pre { font: .875em/1.5 ui-monospace, monospace; }
 code { overflow-wrap: anywhere; }
-pre { background: var(--raised); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
-  overflow-x: auto; margin: .5rem 0; }
-pre code { overflow-wrap: normal; }
-article { padding: 1.5rem 0; border-bottom: 1px solid var(--line); }
+p code, li code { background: var(--raised); border-radius: .25rem; padding: .05rem .2rem; }
+article { padding: 2rem 0; border-bottom: 1px solid var(--line); }
 .soft, .limits, .type { color: var(--soft); }
-.place { margin: .25rem 0; }
-.method { display: inline-block; font-weight: 700; font-size: .8125rem; padding: 0 .4rem; border: 1px solid;
-  border-radius: .3rem; }
+.place { margin: .25rem 0 .75rem; }
+.method { display: inline-block; font-weight: 700; font-size: .8125rem; padding: 0 .4rem; border: 1px solid; border-radius: .3rem; }
 .get { color: var(--get); } .post { color: var(--post); } .patch { color: var(--patch); } .delete { color: var(--delete); }
 .fields, .answers { list-style: none; margin: .25rem 0; padding: 0; }
-.fields > li, .answers > li { padding: .4rem 0; border-top: 1px solid var(--line); }
-.fields p { margin: .1rem 0; }
+.fields > li, .answers > li { padding: .5rem 0; border-top: 1px solid var(--line); }
+.fields p { margin: .15rem 0; }
 .fields .fields { margin-left: .25rem; padding-left: .75rem; border-left: 2px solid var(--line); }
 .name, .status { font-weight: 700; }
 .type, .limits { font-size: .875rem; overflow-wrap: anywhere; }
@@ -48,59 +56,74 @@ article { padding: 1.5rem 0; border-bottom: 1px solid var(--line); }
 .required { font-size: .8125rem; font-weight: 600; color: var(--delete); }
 details { margin: .25rem 0; }
 summary { cursor: pointer; color: var(--link); padding: .25rem 0; }
-.codes { display: grid; gap: 0; }
 .codes > div { padding: .6rem 0; border-top: 1px solid var(--line); }
 .codes p { margin: .1rem 0; }
 .overview { list-style: none; padding: 0; margin: .5rem 0; }
-
 .overview .method { min-width: 4.75rem; text-align: center; margin-right: .15rem; }
 .overview li { padding: .2rem 0; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .results { list-style: none; padding: 0; margin: .5rem 0; }
 .results small { display: block; color: var(--soft); overflow-wrap: anywhere; }
-.search, .languages { margin: 0 0 .75rem; }
+.search { margin: 0 0 .75rem; }
 .search label { font-weight: 600; display: block; }
-input[type="search"] { width: 100%; font: inherit; padding: .4rem .5rem; color: inherit; background: var(--ground);
-  border: 1px solid var(--soft); border-radius: .4rem; }
-.languages { border: 0; padding: 0; min-width: 0; display: flex; flex-wrap: wrap; gap: .25rem .75rem; }
-.languages legend { font-weight: 600; padding: 0; float: left; margin-right: .75rem; }
-.languages label { display: inline-flex; gap: .25rem; align-items: center; }
+input[type="search"], .try input, .try textarea { width: 100%; font: inherit; padding: .4rem .5rem; color: inherit;
+  background: var(--ground); border: 1px solid var(--soft); border-radius: .4rem; }
 [hidden] { display: none !important; }
-body:has(#show-sh:checked) :is(.sample.js, .sample.python), body:has(#show-js:checked) :is(.sample.sh, .sample.python),
-body:has(#show-python:checked) :is(.sample.sh, .sample.js) { display: none; }
-.caption { margin: .75rem 0 0; font-size: .8125rem; font-weight: 600; color: var(--soft); }
-.sample pre { margin-top: .2rem; max-height: 28rem; overflow: auto; }
-.skip { position: absolute; left: -100vw; }
+.code { border: 1px solid var(--line); border-radius: .5rem; background: var(--raised); overflow: clip; margin: 0 0 1rem; }
+.bar { display: flex; align-items: center; gap: .5rem; min-height: 2.5rem; padding: 0 .5rem 0 .75rem; background: var(--bar); font-size: .875rem; }
+.bar p { margin: 0; font-weight: 600; }
+.bar fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: flex; align-self: stretch; }
+.bar legend { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
+.bar fieldset label { position: relative; display: flex; align-items: center; padding: 0 .6rem; cursor: pointer; border-bottom: 2px solid transparent; color: var(--soft); }
+.bar fieldset input { position: absolute; inset: 0; opacity: 0; margin: 0; cursor: pointer; }
+.bar label:has(:checked) { color: var(--ink); font-weight: 600; border-color: var(--link); }
+.bar label:has(:focus-visible) { outline: 3px solid var(--link); outline-offset: -3px; }
+.bar button { margin-left: auto; } .bar button + button { margin-left: 0; }
+button { font: inherit; font-size: .8125rem; color: var(--ink); background: var(--ground); border: 1px solid var(--soft);
+  border-radius: .35rem; padding: .2rem .6rem; cursor: pointer; }
+pre { margin: 0; padding: .75rem; white-space: pre-wrap; word-break: break-all; font-size: .8125rem; }
+pre code { font-size: inherit; }
+.tabbed:has([value="sh"]:checked) pre:not(.sh), .tabbed:has([value="js"]:checked) pre:not(.js),
+.tabbed:has([value="python"]:checked) pre:not(.python) { display: none; }
+.k { color: var(--get); } .s { color: var(--post); } .n { color: var(--patch); } .w { color: var(--word); }
+.try { padding: .75rem; display: grid; gap: .5rem; border-top: 1px solid var(--line); font-size: .875rem; }
+.try textarea { font: .8125rem/1.5 ui-monospace, monospace; field-sizing: content; min-height: 6rem; }
+.try button { justify-self: start; }
+.skip { position: absolute; left: -100vw; z-index: 3; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--ground); padding: .5rem; }
 @media (min-width: 60rem) {
-  .page { display: grid; grid-template-columns: 16rem minmax(0, 1fr); }
-  nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); border-bottom: 0; }
-  nav > ul { columns: auto; }
-  nav > ul > li > a { font-weight: 600; margin-top: .5rem; }
-  nav ul ul { display: block; padding-left: .6rem; }
-  nav ul ul a { color: var(--ink); }
-  main { padding: 1.5rem 2.5rem 6rem; max-width: 96rem; }
+  html { scroll-padding-top: 1rem; }
+  .page { display: grid; grid-template-columns: 18rem minmax(0, 1fr); }
+  nav { display: block; position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); background: var(--ground); }
+  .top { position: static; } .top input, .top label { display: none; }
+  .side, nav:has(#menu:checked) .side { display: block; position: static; padding: 1rem .75rem 4rem; }
+  main { padding: 1.5rem 2.5rem 6rem; max-width: 100rem; }
   main > section > :not(article, .codes), main > header { max-width: 50rem; }
 }
 @media (min-width: 75rem) {
-  article:has(> .samples) { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2rem; }
-  .samples { position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; }
+  article:has(> .samples) { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2.5rem; }
 }
 @media print { nav { display: none; } }
 `;
 
-/** Searches the page in the browser. Without it, the page only lacks the search. */
+/**
+ * What a browser adds: search, the marked place, buttons that copy, one language everywhere, and in a local run, calls
+ * with the demo's key. Without it the page has all its content.
+ */
 export const DOCS_SCRIPT = `
 (() => {
   const RESULTS_MAX = 30;
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
   const box = document.getElementById("q");
   const results = document.getElementById("results");
   const count = document.getElementById("count");
   const contents = document.getElementById("contents");
+  const menu = document.getElementById("menu");
   box.closest("[hidden]").hidden = false;
   let pages;
   const collect = () =>
-    [...document.querySelectorAll("main article, main .codes > div, main > section")].map((part) => {
+    all("main article, main .codes > div, main > section").map((part) => {
       const name = part.querySelector("h2, h3, .name").textContent.trim();
       const own = part.matches("section") && part.querySelector("article, .codes > div");
       const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? "";
@@ -121,16 +144,10 @@ export const DOCS_SCRIPT = `
     const ordered = found.toSorted((left, right) => rank(left) - rank(right));
     count.textContent = found.length === 1 ? "1 result" : found.length + " results";
     for (const page of ordered.slice(0, RESULTS_MAX)) {
-      const item = document.createElement("li");
-      const link = document.createElement("a");
-      link.href = "#" + page.id;
-      link.textContent = page.name;
+      const item = make("li");
+      const link = make("a", { href: "#" + page.id, textContent: page.name });
       item.append(link);
-      if (page.place !== "") {
-        const place = document.createElement("small");
-        place.textContent = page.place;
-        link.append(place);
-      }
+      if (page.place !== "") link.append(make("small", { textContent: page.place }));
       results.append(item);
     }
   };
@@ -140,11 +157,134 @@ export const DOCS_SCRIPT = `
     if (event.key === "Escape") { box.value = ""; search(); }
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+    if (event.key === "Escape") menu.checked = false;
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea")) return;
     event.preventDefault();
+    menu.checked = true;
     box.focus();
   });
+  contents.parentElement.addEventListener("click", (event) => {
+    if (event.target.closest("a") !== null) menu.checked = false;
+  });
   if (box.value !== "") search();
+
+  const kept = { get: (name) => { try { return sessionStorage.getItem(name); } catch { return null; } },
+    set: (name, value) => { try { sessionStorage.setItem(name, value); } catch {} } };
+  const choose = (language) => {
+    for (const one of all('.tabbed [value="' + language + '"]')) one.checked = true;
+  };
+  if (/^\\w+$/.test(kept.get("language") ?? "")) choose(kept.get("language"));
+  document.addEventListener("change", ({ target }) => {
+    if (!target.matches(".tabbed input")) return;
+    const { top } = target.getBoundingClientRect();
+    choose(target.value);
+    kept.set("language", target.value);
+    // Boxes above changed their height, and the reader's own one stays where it is.
+    scrollBy(0, target.getBoundingClientRect().top - top);
+  });
+
+  const shown = (code) => all("pre", code).find((pre) => pre.offsetParent !== null) ?? code.querySelector("pre");
+  const addCopy = (code) => {
+    const button = make("button", { type: "button", textContent: "Copy" });
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(shown(code).textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(shown(code));
+        button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    code.querySelector(".bar").append(button);
+  };
+  all(".code").forEach(addCopy);
+
+  const links = new Map(all("#contents a").map((link) => [link.hash.slice(1), link]));
+  const parts = all("main article, main > section").filter((part) => links.has(part.id));
+  let marked;
+  const mark = () => {
+    // The last one that begins above a line below the top bar.
+    let low = 0, high = parts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (parts[middle].getBoundingClientRect().top <= 96) low = middle + 1;
+      else high = middle;
+    }
+    const link = links.get(parts[Math.max(0, low - 1)]?.id);
+    if (link === marked) return;
+    marked?.removeAttribute("aria-current");
+    link?.setAttribute("aria-current", "location");
+    if (link?.offsetParent) link.scrollIntoView({ block: "nearest" });
+    marked = link;
+  };
+  let waits = false;
+  addEventListener("scroll", () => {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(() => { waits = false; mark(); });
+  }, { passive: true });
+  mark();
+
+  const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
+  const [, key, profile, target = ""] = /^#demo=([\\w]+),(\\w+)(?:,(\\w+))?$/.exec(location.hash) ?? [];
+  if (isLocal && key !== undefined) {
+    kept.set("demo", key + "," + profile);
+    history.replaceState(null, "", location.pathname + (target && "#" + target));
+  }
+  const [demoKey, demoProfile] = (isLocal && kept.get("demo") || "").split(",");
+  if (!demoProfile) return;
+  const addTry = (samples) => {
+    const article = samples.closest("article");
+    const code = article.querySelector(".tabbed");
+    const method = article.querySelector(".method").textContent;
+    const open = make("button", { type: "button", textContent: "Try it" });
+    open.setAttribute("aria-expanded", "false");
+    let panel;
+    open.addEventListener("click", () => {
+      if (panel !== undefined) {
+        panel.hidden = !panel.hidden;
+        open.setAttribute("aria-expanded", String(!panel.hidden));
+        return;
+      }
+      const path = article.querySelector(".place code").textContent.replace("{profileId}", demoProfile);
+      panel = make("form", { className: "try" });
+      const label = make("label", { textContent: method });
+      const address = make("input", { value: path, spellcheck: false });
+      label.append(address);
+      const bodyLabel = make("label", { textContent: "Body", hidden: samples.dataset.try === "" });
+      const body = make("textarea", { value: samples.dataset.try, spellcheck: false });
+      bodyLabel.append(body);
+      const send = make("button", { textContent: "Send with the demo's key" });
+      const answer = make("pre", { tabIndex: -1, hidden: true });
+      answer.setAttribute("role", "status");
+      panel.append(label, bodyLabel, send, answer);
+      panel.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        answer.hidden = false;
+        answer.textContent = "…";
+        const base = location.pathname.replace(/\\/docs$/, "");
+        const headers = { authorization: "Bearer " + demoKey, "x-profile-id": demoProfile };
+        if (article.querySelector(".about").textContent.includes("Idempotency-Key")) headers["idempotency-key"] = "reference-" + Date.now();
+        const hasBody = samples.dataset.try !== "";
+        if (hasBody) headers["content-type"] = "application/json";
+        try {
+          const response = await fetch(base + address.value, { method, headers, ...(hasBody ? { body: body.value } : {}) });
+          const text = await response.text();
+          let shownText = text;
+          try { shownText = JSON.stringify(JSON.parse(text), null, 2); } catch {}
+          answer.textContent = response.status + "\\n" + shownText;
+        } catch (error) {
+          answer.textContent = "The relay did not answer: " + error.message;
+        }
+      });
+      code.append(panel);
+      open.setAttribute("aria-expanded", "true");
+      address.focus();
+    });
+    code.querySelector(".bar").append(open);
+  };
+  all(".samples[data-try]").forEach(addTry);
 })();
 `;
 
@@ -157,12 +297,13 @@ export const FAVICON =
 
 const cspHash = (text: string) => createHash("sha256").update(text).digest("base64");
 
-/** The page's content security policy: its own style and search script, and nothing else. */
+/** The page's content security policy: its own style and script, and in a local run, calls of the relay itself. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${cspHash(DOCS_STYLE)}'`,
   `script-src 'sha256-${cspHash(DOCS_SCRIPT)}'`,
   "img-src data:",
+  "connect-src http://localhost:* http://127.0.0.1:*",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -1,4 +1,5 @@
 import { html, type Markup } from "../../src/shared/connections/connections.ts";
+import { highlighted, type CodeLanguage } from "./docs-highlight.ts";
 import type { OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 export interface PlacedOperation {
@@ -147,19 +148,47 @@ const LANGUAGES = [
   { title: "Python", language: "python", write: python },
 ] as const;
 
-export function codeBlock(title: string, language: string, text: string): Markup {
-  return html`<div class="sample ${language}">
-    <p class="caption">${title}</p>
-    <pre class="${language}" tabindex="0"><code>${text}</code></pre>
+/** Renders code with a bar that says what it is; the script adds a button that copies it. */
+export function codeBlock(title: string, language: CodeLanguage, text: string): Markup {
+  return html`<div class="code">
+    <div class="bar"><p>${title}</p></div>
+    <pre class="${language}"><code>${highlighted(language, text)}</code></pre>
   </div>`;
 }
 
-/** Renders the call in each language, ready to paste except for the reader's own credential and ids. */
-export function samples(
+/**
+ * Renders the call in each language, ready to paste except for the reader's own credential and ids. The tabs are radio
+ * buttons, so that they work without a script and with the keyboard.
+ */
+export function sampleBox(
   placed: PlacedOperation,
   parameters: readonly Parameter[],
   baseUrl: string,
-): readonly Markup[] {
+): Markup {
   const call = sampleCall(placed, parameters, baseUrl);
-  return LANGUAGES.map(({ title, language, write }) => codeBlock(title, language, write(call)));
+  const { operationId } = placed.operation;
+  const tabs = LANGUAGES.map(
+    ({ title, language }, index) =>
+      html`<label
+        ><input
+          type="radio"
+          name="code-${operationId}"
+          value="${language}"
+          ${index === 0 && "checked"}
+        />${title}</label
+      >`,
+  );
+  const blocks = LANGUAGES.map(
+    ({ language, write }) =>
+      html`<pre class="${language}"><code>${highlighted(language, write(call))}</code></pre>`,
+  );
+  return html`<div class="code tabbed">
+    <div class="bar">
+      <fieldset>
+        <legend>Language</legend>
+        ${tabs}
+      </fieldset>
+    </div>
+    ${blocks}
+  </div>`;
 }

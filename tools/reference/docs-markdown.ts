@@ -1,8 +1,8 @@
 import { unescapeHtml } from "../../src/shared/networks/contract/text.ts";
 import type { OpenApi } from "./openapi-types.ts";
 
-/** Matches the samples that Markdown leaves out, because one of the three languages is enough there. */
-const OTHER_SAMPLES = /<div class="sample (?:js|python)">[^]*?<\/div>/g;
+/** Matches what Markdown leaves out: tabs, and samples beyond the first, because one language is enough there. */
+const OTHER_SAMPLES = /<pre class="(?:js|python)">[^]*?<\/pre>|<fieldset>[^]*?<\/fieldset>/g;
 
 const BLOCK = /^(?:p|div|summary|details|section|article|header)$/;
 

@@ -7,7 +7,7 @@ import {
   prose,
   typeMarkup,
 } from "./docs-schema.ts";
-import { codeBlock, samples, type PlacedOperation } from "./docs-code.ts";
+import { codeBlock, sampleBox, type PlacedOperation } from "./docs-code.ts";
 import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 function parameterTable(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
@@ -43,27 +43,83 @@ function success(status: string, { description, content, headers }: Answer): Mar
   </li>`;
 }
 
-function refusalMarkup(status: string, codes: readonly string[]): Markup {
-  const links = codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `);
-  return html`<li><span class="status">${status}</span> ${links}</li>`;
+/** Codes that the chapter of errors explains once, for every call with a credential. */
+const COMMON_TO_CALLERS: ReadonlySet<string> = new Set([
+  "unauthenticated",
+  "invalid_credentials",
+  "api_key_revoked",
+  "api_key_expired",
+  "session_expired",
+  "application_disabled",
+  "platform_suspended",
+  "platform_closed",
+  "email_unverified",
+]);
+
+/** Codes of every request, with and without a credential. */
+const COMMON_TO_ALL: ReadonlySet<string> = new Set([
+  "invalid_json",
+  "idempotency_key_invalid",
+  "length_required",
+  "payload_too_large",
+  "unsupported_media_type",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+]);
+
+interface Refusal {
+  readonly status: string;
+  readonly codes: readonly string[];
 }
 
-function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Markup {
+function refusalList(refusals: readonly Refusal[]): Markup {
+  const rows = refusals.map(({ status, codes }) => {
+    const links = codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `);
+    return html`<li><span class="status">${status}</span> ${links}</li>`;
+  });
+  return html`<ul class="answers errors">
+    ${rows}
+  </ul>`;
+}
+
+/** Returns the refusals with the codes that a test admits, without those that have none. */
+function refusalsWith(refusals: readonly Refusal[], isWanted: (code: string) => boolean) {
+  return refusals
+    .map(({ status, codes }) => ({ status, codes: codes.filter(isWanted) }))
+    .filter(({ codes }) => codes.length > 0);
+}
+
+function answersOf(operation: OpenApiOperation, reader: DocumentReader): Markup {
+  const { responses, security, parameters = [] } = operation;
   const answers = Object.entries(responses).map(([status, answer]) => {
     const found = reader.answer(answer);
-    return { status, found, codes: reader.codes(found) };
+    return { status, found, codes: found["x-codes"] ?? [] };
   });
-  const refused = answers.filter(({ codes }) => codes.length > 0);
+  const takesKey = parameters.some((one) => "$ref" in one && one.$ref.includes("Idempotency-Key"));
+  const isCommon = (code: string) =>
+    (COMMON_TO_ALL.has(code) && !(takesKey && code === "idempotency_key_invalid")) ||
+    (security.length > 0 && COMMON_TO_CALLERS.has(code));
+  const own = refusalsWith(answers, (code) => !isCommon(code));
+  const common = refusalsWith(answers, isCommon);
   return html`<h4>Answers</h4>
     <ul class="answers">
       ${answers
         .filter(({ codes }) => codes.length === 0)
         .map(({ status, found }) => success(status, found))}
     </ul>
-    <h4>Errors</h4>
-    <ul class="answers errors">
-      ${refused.map(({ status, codes }) => refusalMarkup(status, codes))}
-    </ul>`;
+    ${
+      (own.length > 0 || common.length > 0) &&
+      html`<h4>Errors</h4>
+        ${own.length > 0 && refusalList(own)}
+        ${
+          common.length > 0 &&
+          html`<details>
+            <summary>Common errors: ${common.map(({ status }) => status).join(", ")}</summary>
+            ${refusalList(common)}
+          </details>`
+        }`
+    }`;
 }
 
 /** Shows the answer of the first success, if its route has an example. */
@@ -80,7 +136,12 @@ export function operationSection(placed: PlacedOperation, reader: DocumentReader
   const { method, path, operation } = placed;
   const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));
   const baseUrl = reader.document.servers[0]?.url ?? "";
-  const { operationId, description } = operation;
+  const { operationId, description, requestBody, security } = operation;
+  const body = requestBody?.content["application/json"]?.example;
+  // What the script needs to send the call with the key of a local run.
+  const isTried = security.some((one) => "apiKey" in one);
+  const tried =
+    isTried && html`data-try="${body === undefined ? "" : JSON.stringify(body, null, 2)}"`;
   return html`<article id="${operationId}">
     <div class="about">
       <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>
@@ -94,8 +155,8 @@ export function operationSection(placed: PlacedOperation, reader: DocumentReader
       ${parameterTable(parameters, "header", "Headers")} ${requestMarkup(operation, reader)}
       ${answersOf(operation, reader)}
     </div>
-    <div class="samples">
-      ${samples(placed, parameters, baseUrl)} ${exampleAnswer(operation, reader)}
+    <div class="samples" ${tried}>
+      ${sampleBox(placed, parameters, baseUrl)} ${exampleAnswer(operation, reader)}
     </div>
   </article>`;
 }

@@ -24,19 +24,18 @@ function operationsOf({ paths }: OpenApi, tag: string): PlacedOperation[] {
   );
 }
 
-const LANGUAGE_CHOICES = [
-  ["all", "All"],
-  ["sh", "curl"],
-  ["js", "JavaScript"],
-  ["python", "Python"],
-] as const;
-
 const link = (id: string, title: string) => html`<a href="#${id}">${phrase(title)}</a>`;
+
+const methodBadge = (method: string) =>
+  html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
 function contents(document: OpenApi): Markup {
   const chapters = document.tags.map(({ name }) => {
     const operations = operationsOf(document, name).map(
-      ({ operation }) => html`<li>${link(operation.operationId, operation.summary)}</li>`,
+      ({ method, operation }) =>
+        html`<li>
+          <a href="#${operation.operationId}">${methodBadge(method)} ${operation.summary}</a>
+        </li>`,
     );
     return html`<li>
       ${link(slug(name), name)}
@@ -46,34 +45,26 @@ function contents(document: OpenApi): Markup {
     </li>`;
   });
   return html`<nav aria-label="Contents">
-    <div class="search" hidden>
-      <label for="q">Search <kbd>/</kbd></label>
-      <input id="q" type="search" autocomplete="off" spellcheck="false" />
-      <p id="count" class="soft" role="status"></p>
-      <ul id="results" class="results"></ul>
+    <div class="top">
+      <a href="#content">${document.info.title} API</a>
+      <input type="checkbox" id="menu" aria-label="Show the contents" />
+      <label for="menu">Contents</label>
     </div>
-    <fieldset class="languages">
-      <legend>Code</legend>
-      ${LANGUAGE_CHOICES.map(
-        ([language, name]) =>
-          html`<label
-            ><input
-              type="radio"
-              name="language"
-              id="show-${language}"
-              ${language === "all" && "checked"}
-            />
-            ${name}</label
-          >`,
-      )}
-    </fieldset>
-    <ul id="contents">
-      ${API_GUIDE.map(({ title }) => html`<li>${link(slug(title), title)}</li>`)} ${chapters}
-      <li>${link("errors", "Errors")}</li>
-      <li>${link("leg-errors", "Leg errors and findings")}</li>
-      <li>${link("addresses", "Addresses for browsers and networks")}</li>
-      <li>${link("schemas", "Schemas")}</li>
-    </ul>
+    <div class="side">
+      <div class="search" hidden>
+        <label for="q">Search <kbd>/</kbd></label>
+        <input id="q" type="search" autocomplete="off" spellcheck="false" />
+        <p id="count" class="soft" role="status"></p>
+        <ul id="results" class="results"></ul>
+      </div>
+      <ul id="contents">
+        ${API_GUIDE.map(({ title }) => html`<li>${link(slug(title), title)}</li>`)} ${chapters}
+        <li>${link("errors", "Errors")}</li>
+        <li>${link("leg-errors", "Leg errors and findings")}</li>
+        <li>${link("addresses", "Addresses for browsers and networks")}</li>
+        <li>${link("schemas", "Schemas")}</li>
+      </ul>
+    </div>
   </nav>`;
 }
 
@@ -86,9 +77,7 @@ function chapter(reader: DocumentReader, { name, description }: OpenApi["tags"][
       ${operations.map(
         ({ method, path, operation }) =>
           html`<li>
-            <a href="#${operation.operationId}"
-              ><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></a
-            >
+            <a href="#${operation.operationId}">${methodBadge(method)} <code>${path}</code></a>
             <span class="soft">${operation.summary}</span>
           </li>`,
       )}
@@ -166,7 +155,7 @@ function addressList(routes: readonly Route[]): Markup {
   const rows = routes.map(
     ({ method, path, spec }) =>
       html`<li>
-        <span class="method ${method.toLowerCase()}">${method}</span> <code>/${path}</code>
+        ${methodBadge(method)} <code>/${path}</code>
         <p>${phrase(spec.summary)}. Called by ${spec.calledBy}.</p>
       </li>`,
   );
@@ -184,9 +173,14 @@ function addressList(routes: readonly Route[]): Markup {
 
 function schemas(reader: DocumentReader): Markup {
   const refused = new Set(errorSchemas(reader.document).values());
+  // The bodies that have the name of their operation are shown with it.
+  const bodies = new Set(
+    Object.values(reader.document.paths)
+      .flatMap((operations) => Object.values(operations))
+      .map(({ operationId }) => `${operationId.toLowerCase()}request`),
+  );
   const shown = Object.entries(reader.document.components.schemas).filter(
-    ([name, schema]) =>
-      !refused.has(schema) && (!name.endsWith("Request") || name === "PostRequest"),
+    ([name, schema]) => !refused.has(schema) && !bodies.has(name.toLowerCase()),
   );
   return html`<section id="schemas">
     <h2>Schemas</h2>

@@ -35,16 +35,6 @@ export class DocumentReader {
   answer(answer: Answer | Reference): Answer {
     return "$ref" in answer ? this.#find(this.document.components.responses, answer) : answer;
   }
-
-  /** Returns the error codes of an answer, or none for a success. */
-  codes({ content }: Answer): string[] {
-    const schema = content?.["application/json"]?.schema;
-    if (schema === undefined) return [];
-    return (schema.anyOf ?? [schema]).flatMap((branch) => {
-      const code = this.schema(branch).properties?.["error"]?.properties?.["code"]?.const;
-      return typeof code === "string" ? [code] : [];
-    });
-  }
 }
 
 /** Renders `code` and **bold**, the only inline marks that descriptions use. */

@@ -213,9 +213,10 @@ function answerContent(
 
 function toAnswer(route: Route, declared: DeclaredAnswer, schemas: SchemaCatalog): Answer {
   const content = answerContent(route, declared, schemas);
-  const { description, headers } = declared;
+  const { description, headers, codes } = declared;
   return {
     description,
+    ...(codes.length === 0 ? {} : { "x-codes": codes }),
     headers: Object.fromEntries(
       headers.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
     ),

@@ -48,6 +48,8 @@ export interface Content {
 
 export interface Answer {
   readonly description: string;
+  /** The codes of a refusal. Its schema is that of every error. */
+  readonly "x-codes"?: readonly string[];
   readonly headers: Readonly<Record<string, Reference>>;
   readonly content?: Readonly<Record<string, Content>>;
 }

@@ -1277,377 +1277,6 @@ export interface components {
       };
     };
     Operations: {
-      /** Checks nothing else. */
-      getHealth: {
-        input: Record<string, never>;
-        answer: components["schemas"]["Health"];
-      };
-      /** Checks storage and settings. Each process checks at most once a second and gives all callers the same result. */
-      getReadiness: {
-        input: Record<string, never>;
-        answer: components["schemas"]["Readiness"];
-      };
-      /** This description of the API, for machines. */
-      getOpenApi: {
-        input: Record<string, never>;
-        answer: {
-          [key: string]: unknown;
-        };
-      };
-      /** Creates a platform with its first user, and logs the user in. When sign-up is closed, the operators create platforms. */
-      signUp: {
-        input: components["schemas"]["SignUpRequest"];
-        answer: components["schemas"]["Session"];
-      };
-      /** Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset. */
-      logIn: {
-        input: components["schemas"]["LogInRequest"];
-        answer: components["schemas"]["Session"];
-      };
-      /** Ends all sessions of the user, or only this one. Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together. */
-      logOut: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["LogOutRequest"];
-      };
-      /** Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes. */
-      confirmSession: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["ConfirmSessionRequest"];
-        answer: components["schemas"]["ConfirmedSession"];
-      };
-      /** Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes. */
-      changePassword: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["ChangePasswordRequest"];
-        answer: {
-          deviceToken: string;
-        };
-      };
-      /** Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret. */
-      startTotp: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["TotpSecret"];
-      };
-      /** Deletes the recovery codes too. `code` is a code of the app or a recovery code. */
-      removeTotp: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["RemoveTotpRequest"];
-      };
-      /** Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them. */
-      confirmTotp: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["ConfirmTotpRequest"];
-        answer: components["schemas"]["RecoveryCodes"];
-      };
-      /** Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE. */
-      removeTotpByPost: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["RemoveTotpByPostRequest"];
-      };
-      /** Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again. */
-      verifyEmail: {
-        input: components["schemas"]["VerifyEmailRequest"];
-      };
-      /** Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing. */
-      resendVerification: {
-        input: {
-          applicationId?: string;
-        };
-        answer: Record<string, never>;
-      };
-      /** Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour. */
-      askForReset: {
-        input: components["schemas"]["AskForResetRequest"];
-        answer: Record<string, never>;
-      };
-      /** Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on. */
-      confirmReset: {
-        input: components["schemas"]["ConfirmResetRequest"];
-        answer: {
-          deviceToken: string;
-        };
-      };
-      /** Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required. */
-      changeEmail: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["ChangeEmailRequest"];
-        answer: Record<string, never>;
-      };
-      /** Makes the reader of the invitation a user of the platform, and logs them in. The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days. */
-      acceptInvitation: {
-        input: components["schemas"]["AcceptInvitationRequest"];
-        answer: components["schemas"]["Session"];
-      };
-      /** Newest first. */
-      listUsers: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          applicationId?: string;
-        };
-        item: components["schemas"]["User"];
-      };
-      /** The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague. */
-      createUser: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["CreateUserRequest"];
-        answer: components["schemas"]["User"];
-      };
-      /** Changes the role of a colleague or yourself, or your own language. Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself. */
-      updateUser: {
-        input: {
-          userId: string;
-          applicationId?: string;
-        } & components["schemas"]["UpdateUserRequest"];
-        answer: components["schemas"]["User"];
-      };
-      /** Removes a colleague or yourself, but never the last owner. A member can only remove themselves. The user's sessions and profile grants end immediately. */
-      deleteUser: {
-        input: {
-          userId: string;
-          applicationId?: string;
-        };
-      };
-      /** Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end. */
-      listInvitations: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          status?: "open" | "accepted" | "withdrawn" | "expired";
-          applicationId?: string;
-        };
-        item: components["schemas"]["Invitation"];
-      };
-      /** The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day. */
-      createInvitation: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["CreateInvitationRequest"];
-        answer: components["schemas"]["InvitationMade"];
-      };
-      /** Ends its link. */
-      withdrawInvitation: {
-        input: {
-          invitationId: string;
-          applicationId?: string;
-        };
-      };
-      /** Returns it with its wallet, applications and counts. */
-      getMe: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["Me"];
-      };
-      /** Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off. */
-      getNotices: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["Notices"];
-      };
-      /** Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened. */
-      updateNotices: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["UpdateNoticesRequest"];
-        answer: components["schemas"]["Notices"];
-      };
-      /** Lists what each operation costs, in tokens. */
-      getRateCard: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["RateCard"];
-      };
-      /** Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log. */
-      listAudit: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          applicationId?: string;
-        };
-        item: components["schemas"]["AuditEvent"];
-      };
-      /** All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`. */
-      closePlatform: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["ClosePlatformRequest"];
-        answer: components["schemas"]["ClosedPlatform"];
-      };
-      /** A session sees all of the platform, a key its own. */
-      listApplications: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          applicationId?: string;
-        };
-        item: components["schemas"]["Application"];
-      };
-      /** Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application. */
-      createApplication: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["CreateApplicationRequest"];
-        answer: components["schemas"]["ApplicationCreated"];
-      };
-      getApplication: {
-        input: {
-          applicationId: string;
-        };
-        answer: components["schemas"]["Application"];
-      };
-      /** Renames, disables or enables it. Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one. */
-      updateApplication: {
-        input: {
-          applicationId: string;
-        } & components["schemas"]["UpdateApplicationRequest"];
-        answer: components["schemas"]["Application"];
-      };
-      /** The posts of all profiles of the application, newest first. The list is exact as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
-      listApplicationPosts: {
-        input: {
-          applicationId: string;
-          limit?: number;
-          cursor?: string;
-          profileId?: string;
-          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
-          from?: string;
-          to?: string;
-          status?: "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
-          externalId?: string;
-          problem?: "outcome_unknown" | "first_comment" | "removal" | "any";
-        };
-        item: components["schemas"]["Post"];
-      };
-      /** Returns the post with its legs, whatever profile of the application it belongs to. */
-      getApplicationPost: {
-        input: {
-          applicationId: string;
-          postId: string;
-        };
-        answer: components["schemas"]["Post"];
-      };
-      /** The scheduled posts of all profiles of the application, soonest first. A post is in the list from the answer that accepts it until it starts or is canceled. `from` and `to` are times of `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
-      listSchedule: {
-        input: {
-          applicationId: string;
-          limit?: number;
-          cursor?: string;
-          profileId?: string;
-          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
-          from?: string;
-          to?: string;
-        };
-        item: components["schemas"]["Post"];
-      };
-      /** Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform. */
-      listKeys: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          applicationId?: string;
-        };
-        item: components["schemas"]["ApiKey"];
-      };
-      /** Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use. */
-      createKey: {
-        input: components["schemas"]["CreateKeyRequest"];
-        answer: components["schemas"]["ApiKeyCreated"];
-      };
-      renameKey: {
-        input: {
-          keyId: string;
-          applicationId?: string;
-        } & components["schemas"]["RenameKeyRequest"];
-        answer: components["schemas"]["ApiKey"];
-      };
-      /** Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call. */
-      deleteKey: {
-        input: {
-          keyId: string;
-          descendants?: "true" | "false";
-          applicationId?: string;
-        };
-      };
-      /** A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work. */
-      revokeKey: {
-        input: {
-          keyId: string;
-          descendants?: "true" | "false";
-          applicationId?: string;
-        };
-      };
-      /** It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application. */
-      mintProfileGrant: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["MintProfileGrantRequest"];
-        answer: components["schemas"]["ProfileGrant"];
-      };
-      /** A restricted key sees those on its allowlist. */
-      listProfiles: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          externalId?: string;
-          status?: "active" | "disabled" | "erasing";
-          applicationId?: string;
-        };
-        item: components["schemas"]["Profile"];
-      };
-      /** Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first. */
-      createProfile: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["CreateProfileRequest"];
-        answer: components["schemas"]["Profile"];
-      };
-      getProfile: {
-        input: {
-          profileId?: string;
-          applicationId?: string;
-          profileGrant?: string;
-        };
-        answer: components["schemas"]["Profile"];
-      };
-      /** Fields that aren't named stay unchanged. An `externalId` of null or `""` clears it. */
-      updateProfile: {
-        input: {
-          profileId?: string;
-          applicationId?: string;
-          profileGrant?: string;
-        } & components["schemas"]["UpdateProfileRequest"];
-        answer: components["schemas"]["Profile"];
-      };
-      /** It can be reactivated. Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile. */
-      disableProfile: {
-        input: {
-          profileId?: string;
-          applicationId?: string;
-          profileGrant?: string;
-        };
-        answer?: components["schemas"]["Profile"];
-      };
-      /** Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored. */
-      eraseProfile: {
-        input: {
-          profileId?: string;
-          applicationId?: string;
-        };
-        answer: components["schemas"]["Profile"];
-      };
       /** Checks it against the networks' rules. Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`. */
       validatePost: {
         input: {
@@ -1744,6 +1373,58 @@ export interface components {
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
       };
+      /** A restricted key sees those on its allowlist. */
+      listProfiles: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          externalId?: string;
+          status?: "active" | "disabled" | "erasing";
+          applicationId?: string;
+        };
+        item: components["schemas"]["Profile"];
+      };
+      /** Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first. */
+      createProfile: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["CreateProfileRequest"];
+        answer: components["schemas"]["Profile"];
+      };
+      getProfile: {
+        input: {
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+        answer: components["schemas"]["Profile"];
+      };
+      /** Fields that aren't named stay unchanged. An `externalId` of null or `""` clears it. */
+      updateProfile: {
+        input: {
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        } & components["schemas"]["UpdateProfileRequest"];
+        answer: components["schemas"]["Profile"];
+      };
+      /** It can be reactivated. Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile. */
+      disableProfile: {
+        input: {
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+        answer?: components["schemas"]["Profile"];
+      };
+      /** Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored. */
+      eraseProfile: {
+        input: {
+          profileId?: string;
+          applicationId?: string;
+        };
+        answer: components["schemas"]["Profile"];
+      };
       /** The profile's linked accounts. At most one per network, so there is only one page. */
       listConnections: {
         input: {
@@ -1814,75 +1495,6 @@ export interface components {
           choice?: string;
         };
         answer: string;
-      };
-      /** Says what the wallet holds, and how much of it is reserved. */
-      getBalance: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["Balance"];
-      };
-      /** Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist. */
-      listUsage: {
-        input: {
-          limit?: number;
-          cursor?: string;
-          from?: string;
-          to?: string;
-          operation?:
-            | "posts.validate"
-            | "media.validate"
-            | "publish_leg"
-            | "posts.retry_leg"
-            | "posts.schedule"
-            | "connections.link"
-            | "webhooks.create"
-            | "billing.credit";
-          applicationId?: string;
-          profileId?: string;
-          postId?: string;
-          groupBy?: "day" | "application" | "profile" | "operation";
-        };
-        item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
-      };
-      /** The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist. */
-      exportUsage: {
-        input: {
-          from: string;
-          to: string;
-          operation?:
-            | "posts.validate"
-            | "media.validate"
-            | "publish_leg"
-            | "posts.retry_leg"
-            | "posts.schedule"
-            | "connections.link"
-            | "webhooks.create"
-            | "billing.credit";
-          applicationId?: string;
-          profileId?: string;
-          postId?: string;
-        };
-        answer: string;
-      };
-      /** Returns the daily token budget and its use. */
-      getBillingLimits: {
-        input: {
-          applicationId?: string;
-        };
-        answer: components["schemas"]["BillingLimits"];
-      };
-      /** Sets or removes the daily token budget. A budget below today's spending only stops new spending. */
-      updateBillingLimits: {
-        input: {
-          applicationId?: string;
-        } & components["schemas"]["UpdateBillingLimitsRequest"];
-        answer: components["schemas"]["BillingLimits"];
-      };
-      /** Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict. */
-      creditPlatform: {
-        input: components["schemas"]["CreditPlatformRequest"];
-        answer: components["schemas"]["Credited"];
       };
       /** Without their secrets. A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform. */
       listWebhooks: {
@@ -1994,6 +1606,377 @@ export interface components {
         };
         item: components["schemas"]["Event"];
       };
+      /** Says what the wallet holds, and how much of it is reserved. */
+      getBalance: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["Balance"];
+      };
+      /** Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist. */
+      listUsage: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          from?: string;
+          to?: string;
+          operation?:
+            | "posts.validate"
+            | "media.validate"
+            | "publish_leg"
+            | "posts.retry_leg"
+            | "posts.schedule"
+            | "connections.link"
+            | "webhooks.create"
+            | "billing.credit";
+          applicationId?: string;
+          profileId?: string;
+          postId?: string;
+          groupBy?: "day" | "application" | "profile" | "operation";
+        };
+        item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
+      };
+      /** The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist. */
+      exportUsage: {
+        input: {
+          from: string;
+          to: string;
+          operation?:
+            | "posts.validate"
+            | "media.validate"
+            | "publish_leg"
+            | "posts.retry_leg"
+            | "posts.schedule"
+            | "connections.link"
+            | "webhooks.create"
+            | "billing.credit";
+          applicationId?: string;
+          profileId?: string;
+          postId?: string;
+        };
+        answer: string;
+      };
+      /** Returns the daily token budget and its use. */
+      getBillingLimits: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["BillingLimits"];
+      };
+      /** Sets or removes the daily token budget. A budget below today's spending only stops new spending. */
+      updateBillingLimits: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["UpdateBillingLimitsRequest"];
+        answer: components["schemas"]["BillingLimits"];
+      };
+      /** Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict. */
+      creditPlatform: {
+        input: components["schemas"]["CreditPlatformRequest"];
+        answer: components["schemas"]["Credited"];
+      };
+      /** Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform. */
+      listKeys: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          applicationId?: string;
+        };
+        item: components["schemas"]["ApiKey"];
+      };
+      /** Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use. */
+      createKey: {
+        input: components["schemas"]["CreateKeyRequest"];
+        answer: components["schemas"]["ApiKeyCreated"];
+      };
+      renameKey: {
+        input: {
+          keyId: string;
+          applicationId?: string;
+        } & components["schemas"]["RenameKeyRequest"];
+        answer: components["schemas"]["ApiKey"];
+      };
+      /** Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call. */
+      deleteKey: {
+        input: {
+          keyId: string;
+          descendants?: "true" | "false";
+          applicationId?: string;
+        };
+      };
+      /** A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work. */
+      revokeKey: {
+        input: {
+          keyId: string;
+          descendants?: "true" | "false";
+          applicationId?: string;
+        };
+      };
+      /** It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application. */
+      mintProfileGrant: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["MintProfileGrantRequest"];
+        answer: components["schemas"]["ProfileGrant"];
+      };
+      /** A session sees all of the platform, a key its own. */
+      listApplications: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          applicationId?: string;
+        };
+        item: components["schemas"]["Application"];
+      };
+      /** Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application. */
+      createApplication: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["CreateApplicationRequest"];
+        answer: components["schemas"]["ApplicationCreated"];
+      };
+      getApplication: {
+        input: {
+          applicationId: string;
+        };
+        answer: components["schemas"]["Application"];
+      };
+      /** Renames, disables or enables it. Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one. */
+      updateApplication: {
+        input: {
+          applicationId: string;
+        } & components["schemas"]["UpdateApplicationRequest"];
+        answer: components["schemas"]["Application"];
+      };
+      /** The posts of all profiles of the application, newest first. The list is exact as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      listApplicationPosts: {
+        input: {
+          applicationId: string;
+          limit?: number;
+          cursor?: string;
+          profileId?: string;
+          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
+          from?: string;
+          to?: string;
+          status?: "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
+          externalId?: string;
+          problem?: "outcome_unknown" | "first_comment" | "removal" | "any";
+        };
+        item: components["schemas"]["Post"];
+      };
+      /** Returns the post with its legs, whatever profile of the application it belongs to. */
+      getApplicationPost: {
+        input: {
+          applicationId: string;
+          postId: string;
+        };
+        answer: components["schemas"]["Post"];
+      };
+      /** The scheduled posts of all profiles of the application, soonest first. A post is in the list from the answer that accepts it until it starts or is canceled. `from` and `to` are times of `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      listSchedule: {
+        input: {
+          applicationId: string;
+          limit?: number;
+          cursor?: string;
+          profileId?: string;
+          platform?: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
+          from?: string;
+          to?: string;
+        };
+        item: components["schemas"]["Post"];
+      };
+      /** Returns it with its wallet, applications and counts. */
+      getMe: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["Me"];
+      };
+      /** Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off. */
+      getNotices: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["Notices"];
+      };
+      /** Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened. */
+      updateNotices: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["UpdateNoticesRequest"];
+        answer: components["schemas"]["Notices"];
+      };
+      /** Lists what each operation costs, in tokens. */
+      getRateCard: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["RateCard"];
+      };
+      /** Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log. */
+      listAudit: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          applicationId?: string;
+        };
+        item: components["schemas"]["AuditEvent"];
+      };
+      /** All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`. */
+      closePlatform: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["ClosePlatformRequest"];
+        answer: components["schemas"]["ClosedPlatform"];
+      };
+      /** Newest first. */
+      listUsers: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          applicationId?: string;
+        };
+        item: components["schemas"]["User"];
+      };
+      /** The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague. */
+      createUser: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["CreateUserRequest"];
+        answer: components["schemas"]["User"];
+      };
+      /** Changes the role of a colleague or yourself, or your own language. Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself. */
+      updateUser: {
+        input: {
+          userId: string;
+          applicationId?: string;
+        } & components["schemas"]["UpdateUserRequest"];
+        answer: components["schemas"]["User"];
+      };
+      /** Removes a colleague or yourself, but never the last owner. A member can only remove themselves. The user's sessions and profile grants end immediately. */
+      deleteUser: {
+        input: {
+          userId: string;
+          applicationId?: string;
+        };
+      };
+      /** Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end. */
+      listInvitations: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          status?: "open" | "accepted" | "withdrawn" | "expired";
+          applicationId?: string;
+        };
+        item: components["schemas"]["Invitation"];
+      };
+      /** The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day. */
+      createInvitation: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["CreateInvitationRequest"];
+        answer: components["schemas"]["InvitationMade"];
+      };
+      /** Ends its link. */
+      withdrawInvitation: {
+        input: {
+          invitationId: string;
+          applicationId?: string;
+        };
+      };
+      /** Creates a platform with its first user, and logs the user in. When sign-up is closed, the operators create platforms. */
+      signUp: {
+        input: components["schemas"]["SignUpRequest"];
+        answer: components["schemas"]["Session"];
+      };
+      /** Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset. */
+      logIn: {
+        input: components["schemas"]["LogInRequest"];
+        answer: components["schemas"]["Session"];
+      };
+      /** Ends all sessions of the user, or only this one. Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together. */
+      logOut: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["LogOutRequest"];
+      };
+      /** Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes. */
+      confirmSession: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["ConfirmSessionRequest"];
+        answer: components["schemas"]["ConfirmedSession"];
+      };
+      /** Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes. */
+      changePassword: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["ChangePasswordRequest"];
+        answer: {
+          deviceToken: string;
+        };
+      };
+      /** Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret. */
+      startTotp: {
+        input: {
+          applicationId?: string;
+        };
+        answer: components["schemas"]["TotpSecret"];
+      };
+      /** Deletes the recovery codes too. `code` is a code of the app or a recovery code. */
+      removeTotp: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["RemoveTotpRequest"];
+      };
+      /** Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them. */
+      confirmTotp: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["ConfirmTotpRequest"];
+        answer: components["schemas"]["RecoveryCodes"];
+      };
+      /** Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE. */
+      removeTotpByPost: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["RemoveTotpByPostRequest"];
+      };
+      /** Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again. */
+      verifyEmail: {
+        input: components["schemas"]["VerifyEmailRequest"];
+      };
+      /** Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing. */
+      resendVerification: {
+        input: {
+          applicationId?: string;
+        };
+        answer: Record<string, never>;
+      };
+      /** Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour. */
+      askForReset: {
+        input: components["schemas"]["AskForResetRequest"];
+        answer: Record<string, never>;
+      };
+      /** Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on. */
+      confirmReset: {
+        input: components["schemas"]["ConfirmResetRequest"];
+        answer: {
+          deviceToken: string;
+        };
+      };
+      /** Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required. */
+      changeEmail: {
+        input: {
+          applicationId?: string;
+        } & components["schemas"]["ChangeEmailRequest"];
+        answer: Record<string, never>;
+      };
+      /** Makes the reader of the invitation a user of the platform, and logs them in. The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days. */
+      acceptInvitation: {
+        input: components["schemas"]["AcceptInvitationRequest"];
+        answer: components["schemas"]["Session"];
+      };
       /** Lists all platforms of the service. */
       listPlatforms: {
         input: {
@@ -2064,6 +2047,23 @@ export interface components {
       redriveDeadDeliveries: {
         input: components["schemas"]["RedriveDeadDeliveriesRequest"];
         answer: components["schemas"]["RedriveCounts"];
+      };
+      /** Checks nothing else. */
+      getHealth: {
+        input: Record<string, never>;
+        answer: components["schemas"]["Health"];
+      };
+      /** Checks storage and settings. Each process checks at most once a second and gives all callers the same result. */
+      getReadiness: {
+        input: Record<string, never>;
+        answer: components["schemas"]["Readiness"];
+      };
+      /** This description of the API, for machines. */
+      getOpenApi: {
+        input: Record<string, never>;
+        answer: {
+          [key: string]: unknown;
+        };
       };
     };
   };
