@@ -8,6 +8,7 @@ import {
   legErrors,
   linkProblems,
   mastodonServers,
+  networkAnswers,
   networkLimits,
   networkOptions,
   networkRules,
@@ -83,6 +84,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     "delivery errors": deliveryErrors,
   },
   "docs/local.md": { "public answers": publicAnswers },
+  "docs/reference/network-answers.md": { answers: networkAnswers },
   "docs/reference/network-limits.md": {
     limits: networkLimits,
     servers: mastodonServers,

@@ -1,9 +1,16 @@
+import { globSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
 import { languageWords } from "../src/shared/connections/hosted-page/language.ts";
 import { ERROR_CATALOG, ERROR_CODES } from "../src/shared/runtime/error-catalog.ts";
 import { detailsOfError } from "./reference/error-details.ts";
-import { describeRules } from "./describe-rules.ts";
+import { describeRules, type DescribedRule } from "./describe-rules.ts";
+import { ERRORS as bluesky } from "../src/shared/networks/bluesky/errors.ts";
+import { ERRORS as facebook } from "../src/shared/networks/facebook/errors.ts";
+import { ERRORS as instagram } from "../src/shared/networks/instagram/errors.ts";
+import { ERRORS as linkedin } from "../src/shared/networks/linkedin/errors.ts";
+import { ERRORS as mastodon } from "../src/shared/networks/mastodon/errors.ts";
+import type { ErrorTable, TableRow } from "../src/shared/networks/contract/answers.ts";
 import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../src/shared/networks/names.ts";
@@ -231,22 +238,105 @@ export function networkOptions(): string {
   return markdownTable(["Network", "Field", "Takes"], rows);
 }
 
+const described = () => describeRules(NETWORK_NAMES.map((name) => networkOf(name)));
+
+function ruleWords({ message, severity, limit }: DescribedRule): string {
+  const most = severity === "error" && limit !== undefined ? number(limit) : "…";
+  return message.replaceAll("{limit}", most).replaceAll("{used}", "…");
+}
+
+const SOURCES = "src/shared/networks/";
+const [ownFiles, sharedFiles] = [
+  "*/*.ts",
+  "contract/{alt-text,media-check,rules,unreachable}.ts",
+].map((pattern) =>
+  globSync(SOURCES + pattern)
+    .sort()
+    .map((file) => ({ file: file.slice(SOURCES.length), text: readFileSync(file, "utf8") })),
+) as [Source[], Source[]];
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The file that makes a rule: a network's own, or the one that puts its id together for all of them. */
+function fileOf({ network, rule }: DescribedRule): string {
+  const [, group = "", subject = ""] = rule.split(".");
+  const whole = ownFiles.filter(
+    ({ file, text }) => file.startsWith(`${network}/`) && text.includes(`"${rule}":`),
+  );
+  const ending = new RegExp(`\\.${group}\\.${subject}\\b|^  ${subject}: `, "m");
+  const found = whole[0] ?? sharedFiles.find(({ text }) => ending.test(text));
+  return code(found?.file ?? "contract/media-check.ts");
+}
+
 /** Every rule that a finding or a failed leg may name. */
 export function networkRules(): string {
-  const described = describeRules(NETWORK_NAMES.map((name) => networkOf(name)));
   return NETWORK_NAMES.map((name) => {
-    const rows = described
+    const rows = described()
       .filter(({ network }) => network === name)
-      .map(({ rule, severity, code: legCode, message, remediation, limit }) => [
-        code(rule),
-        severity,
-        code(legCode),
-        message
-          .replaceAll("{limit}", severity === "error" && limit !== undefined ? number(limit) : "…")
-          .replaceAll("{used}", "…"),
-        remediation,
+      .map((rule) => [
+        code(rule.rule),
+        rule.severity,
+        code(rule.code),
+        ruleWords(rule),
+        rule.remediation,
+        fileOf(rule),
       ]);
-    const head = ["Rule", "Severity", "Code", "What it says", "What to do"];
+    const head = ["Rule", "Severity", "Code", "What it says", "What to do", "File"];
     return `## ${networkOf(name).title}\n\n${markdownTable(head, rows)}`;
+  }).join("\n\n");
+}
+
+const ERROR_TABLES: Readonly<Record<(typeof NETWORK_NAMES)[number], ErrorTable>> = {
+  facebook,
+  instagram,
+  linkedin,
+  bluesky,
+  mastodon,
+};
+
+const NEXT: Readonly<Record<TableRow["effect"], string>> = {
+  refuse: "the leg fails",
+  later: "tried again later",
+  at_once: "tried again with new credentials",
+  prepare_again: "files are uploaded again",
+  doubt: "the post is looked up",
+};
+
+/** What an answer has to say for a row of an error table. */
+function signalWords({
+  status,
+  code: own,
+  codes,
+  subcode,
+  field,
+  isTransient,
+  message,
+}: TableRow["signal"]) {
+  return [
+    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    ...(own === undefined ? [] : [own === "" ? "no code" : code(String(own))]),
+    ...(codes === undefined ? [] : [code(`${codes[0]}–${codes[1]}`)]),
+    ...(subcode === undefined ? [] : [`subcode ${code(String(subcode))}`]),
+    ...(isTransient === undefined ? [] : ["`is_transient`"]),
+    ...(field === undefined ? [] : [`field ${code(field.source)}`]),
+    ...(message === undefined ? [] : [`words ${code(message.source)}`]),
+  ].join(", ");
+}
+
+/** What each network says, and what it means: the rows of the error tables, in the order in which they are tried. */
+export function networkAnswers(): string {
+  const rules = new Map(described().map((rule) => [rule.rule, rule]));
+  return NETWORK_NAMES.map((name) => {
+    const rows = ERROR_TABLES[name].map(({ signal, code: legCode, rule, effect, message }) => {
+      const broken = rules.get(rule ?? "");
+      const words = broken === undefined ? LEG_ERRORS[legCode].message : ruleWords(broken);
+      const cells = [code(legCode), rule === undefined ? "" : code(rule), message ?? words];
+      return [signalWords(signal), ...cells, NEXT[effect]];
+    });
+    const head = ["The network says", "Code", "Rule", "What it means", "What follows"];
+    const table = markdownTable(head, rows);
+    return `## ${networkOf(name).title}\n\n\`src/shared/networks/${name}/errors.ts\`\n\n${table}`;
   }).join("\n\n");
 }

@@ -14,6 +14,9 @@ import { createLog } from "../../src/shared/runtime/log.ts";
 import { Metrics } from "../../src/shared/runtime/telemetry/metrics.ts";
 import { NOW, answer, htmlPage } from "./scripted-tools.ts";
 import { CASES, graph } from "./error-cases.ts";
+import { describeRules } from "../../tools/describe-rules.ts";
+import { networkOf } from "../../src/shared/networks/networks.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 
 type Classify = (response: HttpResponse, now: Date) => ClassifiedAnswer;
 const classifiers = {
@@ -37,6 +40,48 @@ describe("a signal of the contract's mapping", () => {
     const classified = classifiers[network](answer(status, body), NOW);
     expect(classified).toMatchObject({ code, effect });
     expect(classified.unmappedStatus).toBeUndefined();
+  });
+});
+
+describe("a signal that means a rule", () => {
+  const record = (message: string) => ({ error: "InvalidRequest", message });
+  test.each<[Known, number, unknown, string]>([
+    ["bluesky", 400, { error: "VideoTooLong" }, "bluesky.media.duration"],
+    ["bluesky", 400, { error: "VideoTooLarge" }, "bluesky.media.size"],
+    ["bluesky", 400, { error: "UnsupportedContentType" }, "bluesky.media.type"],
+    ["bluesky", 400, record("grapheme too big (maximum 300) at $.text"), "bluesky.text.graphemes"],
+    ["bluesky", 400, record("Record/text must not be longer than 3000"), "bluesky.text.bytes"],
+    ["facebook", 400, graph(6000, 1363024), "facebook.media.type"],
+    ["facebook", 400, graph(6000, 1363026), "facebook.media.duration"],
+    ["facebook", 400, graph(6000, 1363023), "facebook.media.size"],
+    ["facebook", 400, graph(352), "facebook.media.type"],
+    ["facebook", 400, graph(389), "facebook.media.unreachable"],
+    ["facebook", 413, "", "facebook.media.size"],
+    ["instagram", 413, "", "instagram.media.size"],
+    ["instagram", 400, graph(9004, 2207052), "instagram.media.unreachable"],
+    ["linkedin", 422, { code: "FIELD_LENGTH_TOO_LONG" }, "linkedin.text.length"],
+    ["mastodon", 422, { error: "Text character limit of 500 exceeded" }, "mastodon.text.length"],
+    ["mastodon", 422, { error: "Cannot attach more than 4 files" }, "mastodon.media.count"],
+    [
+      "mastodon",
+      422,
+      { error: "Cannot attach a video to a post that already contains images" },
+      "mastodon.media.mixed",
+    ],
+    ["mastodon", 422, { error: "9999x9999 images are not supported" }, "mastodon.media.pixels"],
+    ["mastodon", 422, { error: "144fps videos are not supported" }, "mastodon.media.frameRate"],
+    ["mastodon", 422, { error: "File content type is invalid" }, "mastodon.media.type"],
+    ["mastodon", 400, { error: "no text, media or poll" }, "mastodon.content.empty"],
+  ])("%s: %s %j names the rule", (network, status, body, rule) => {
+    expect(classifiers[network](answer(status, body), NOW).rule).toBe(rule);
+  });
+
+  test("the rules of all signals are described, under the code of the signal", () => {
+    const codes = new Map(
+      describeRules(NETWORK_NAMES.map(networkOf)).map((one) => [one.rule, one.code]),
+    );
+    for (const { rule, code } of Object.values(tables).flat())
+      if (rule !== undefined) expect([rule, codes.get(rule)]).toEqual([rule, code]);
   });
 });
 

@@ -40,6 +40,7 @@ const LOST_BLOB: ErrorRow = {
   isProof: true,
 };
 const SIZE = "bluesky.media.size";
+const TYPE = "bluesky.media.type";
 const TOO_LARGE = provenRefusal("media_rejected", { rule: SIZE });
 const FILE = refusal("media_rejected");
 const APP_PASSWORD =
@@ -56,9 +57,10 @@ function invalid(message: RegExp, meaning: ErrorRow): TableRow {
 /** https://atproto.com/specs/xrpc#error-responses and the errors of the reference server. */
 export const ERRORS = errorTable([
   invalid(/could not find blob|blob.*not found/i, LOST_BLOB),
+  invalid(/grapheme/i, provenRefusal("text_too_long", { rule: "bluesky.text.graphemes" })),
   invalid(
-    /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
-    provenRefusal("text_too_long"),
+    /too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
+    provenRefusal("text_too_long", { rule: "bluesky.text.bytes" }),
   ),
   // The address or the words of a link card. What is wrong with its picture is about a file.
   invalid(/record:.*\bthumb\b/i, provenRefusal("media_rejected")),
@@ -89,12 +91,15 @@ export const ERRORS = errorTable([
   ...codes(refusal("permission_missing"), "insufficient_scope", "InsufficientScope"),
   ...codes(THROTTLED, "RateLimitExceeded"),
   ...codes(LOST_BLOB, "BlobNotFound"),
-  ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
+  ...codes({ ...LOST_BLOB, code: "media_rejected", rule: TYPE }, "InvalidMimeType"),
+  ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidSize"),
   // A server with older lexicons accepts smaller files: https://github.com/cjrasmussen/BlueskyApi/issues/14.
   ...codes({ ...LOST_BLOB, code: "media_rejected", rule: SIZE }, "BlobTooLarge"),
   ...codes(TOO_LARGE, "PayloadTooLarge"),
   ...codes({ ...FILE, rule: SIZE }, "VideoTooLarge"),
-  ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),
+  ...codes({ ...FILE, rule: "bluesky.media.duration" }, "VideoTooLong"),
+  ...codes({ ...FILE, rule: TYPE }, "UnsupportedContentType"),
+  ...codes(FILE, "BadAspectRatio"),
   ...codes(refusal("quota_exceeded"), "DailyLimitExceeded"),
   ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
   // Another client wrote under our key. Only the record itself tells which.

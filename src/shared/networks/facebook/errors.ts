@@ -9,8 +9,11 @@ const CONTENT = refusal("content_rejected");
 const LINK = refusal("link_rejected");
 /** Facebook gives the same error for a file that it can't read and an address that it can't reach. */
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
+const UNREACHABLE: ErrorRow = { ...UNREADABLE, rule: "facebook.media.unreachable" };
 const IMAGE = refusal("media_rejected", { rule: "facebook.media.image" });
 const VIDEO = refusal("media_rejected");
+const TYPE = "facebook.media.type";
+const SIZE = "facebook.media.size";
 const FAILED_UPLOAD: ErrorRow = {
   ...VIDEO,
   code: "media_processing_failed",
@@ -87,10 +90,12 @@ const OWN: readonly TableRow[] = [
   // Meta's Video API, "Error Codes", as seen in https://github.com/restfb/restfb/issues/242 and
   // https://github.com/arsduo/koala/issues/262: a file's size, format and length; an upload that failed, timed out or
   // lost its place; a person who may not upload.
-  ...subcodes(VIDEO, 1363024, 1363025, 1363026),
+  ...subcodes({ ...VIDEO, rule: TYPE }, 1363024),
+  ...subcodes({ ...VIDEO, rule: "facebook.media.duration" }, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
   // These three are of the phase that only begins an upload.
-  ...subcodes({ ...VIDEO, isProof: true }, 1363022, 1363023),
+  ...subcodes({ ...VIDEO, isProof: true }, 1363022),
+  ...subcodes({ ...VIDEO, rule: SIZE, isProof: true }, 1363023),
   ...subcodes({ ...ROLE, isProof: true }, 1363042),
   ...rows(refusal("text_invalid"), { code: 100, message: /parameter too long/i }),
   // The person's role on the page doesn't allow videos. This error has no subcode.
@@ -108,15 +113,17 @@ const OWN: readonly TableRow[] = [
     message: /temporarily blocked|too (?:fast|often)|misus/i,
   }),
   ...codes(CONTENT, 368),
+  ...codes({ ...VIDEO, rule: TYPE }, 352),
   // 382 means too small.
-  ...codes(VIDEO, 351, 352, 382),
-  ...codes(UNREADABLE, 389),
+  ...codes(VIDEO, 351, 382),
+  ...codes(UNREACHABLE, 389),
   ...codes(FAILED_UPLOAD, 381, 390),
   ...codes(DUPLICATE, 506),
   ...codes(LINK, 1500),
   // "There was an error posting to this wall", also for a comment.
   ...codes(refusal("invalid_request"), 1705),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
+  ...rows(provenRefusal("media_rejected", { rule: SIZE }), { status: 413 }),
 ];
 
 /** "All API calls from an app made after a rate limit is exceeded are throttled and will fail" (Graph API, "Rate Limiting"). */

@@ -87,7 +87,6 @@ const SHARED: readonly TableRow[] = [
   ...codes(APP_REFUSED, 3, 101, 104, 191),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
-  ...rows(provenRefusal("media_rejected"), { status: 413 }),
 ];
 
 const CHECKPOINT = /\blog in to (?:www\.)?(?:facebook|instagram)\.com\b|session key is malformed/i;

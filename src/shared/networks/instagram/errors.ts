@@ -1,12 +1,16 @@
 import { type ClassifiedAnswer, type ErrorRow, codes, errorTable } from "../contract/answers.ts";
-import { refusal, rows, subcodes } from "../contract/answers.ts";
+import { provenRefusal, refusal, rows, subcodes } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** A personal account, or for stories one that is not a business. */
 export const ACCOUNT_KIND = "instagram.account.kind";
 
-const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
+const UNREACHABLE: ErrorRow = {
+  code: "media_unreachable",
+  effect: "later",
+  rule: "instagram.media.unreachable",
+};
 /** The container ended or never existed. Only a new one can be published. */
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
 /** "The media is not ready for publishing". The codes below say to publish the same container a minute later. */
@@ -63,6 +67,7 @@ export const ERRORS = graphTable("instagram.com", [
   ...codes(media("instagram.media.imageType"), 36001),
   ...codes(media("instagram.media.ratio"), 36003),
   ...codes(text("instagram.text.caption"), 36004),
+  ...rows(provenRefusal("media_rejected", { rule: "instagram.media.size" }), { status: 413 }),
 ]);
 
 /**

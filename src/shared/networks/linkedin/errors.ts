@@ -15,6 +15,7 @@ const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 const REAUTH = provenRefusal("connection_needs_reauth");
 const PERMISSION = provenRefusal("permission_missing");
 const TEXT = refusal("text_invalid");
+const LONG_TEXT = refusal("text_too_long", { rule: "linkedin.text.length" });
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
 const OUR_FAULT = provenRefusal("app_misconfigured");
@@ -50,11 +51,11 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
 export const ERRORS = errorTable([
   // The field names a card's title or another part. Without it, the codes are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
-  ...codes(refusal("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
+  ...codes(LONG_TEXT, "FIELD_LENGTH_TOO_LONG"),
   // "ShareCommentary text length (8694 characters) exceeded the maximum allowed (3000 characters)", of the text that an
   // array's code is about (https://github.com/n8n-io/n8n/issues/22899).
-  ...rows(refusal("text_too_long"), { code: "FIELD_ARRAY_SIZE_TOO_HIGH", message: TOO_LONG }),
-  ...refusals(refusal("text_too_long"), TOO_LONG),
+  ...rows(LONG_TEXT, { code: "FIELD_ARRAY_SIZE_TOO_HIGH", message: TOO_LONG }),
+  ...refusals(LONG_TEXT, TOO_LONG),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
   // A field of the request that the app's products don't cover, for any account
   // (https://github.com/artesaos/laravel-linkedin/issues/20).

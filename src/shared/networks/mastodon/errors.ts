@@ -38,6 +38,10 @@ const ALT_TEXT_REFUSED = provenRefusal("media_rejected", {
   message: "The server does not accept an alternative text of this post.",
   remediation: "Shorten the alternative text, or leave it out.",
 });
+const TEXT_LENGTH = "mastodon.text.length";
+const LONG_TEXT = provenRefusal("text_too_long", { rule: TEXT_LENGTH });
+const NO_CONTENT = provenRefusal("text_invalid", { rule: "mastodon.content.empty" });
+const FILE_TYPE = "mastodon.media.type";
 const TOO_LARGE = provenRefusal("media_rejected", { rule: "mastodon.media.size" });
 const TOO_MANY_FILES = provenRefusal("media_rejected", { rule: "mastodon.media.count" });
 const NOT_PERMITTED = refusal("account_restricted", {
@@ -51,8 +55,7 @@ const NEW_PASSWORD =
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const FAULT = /\bcannot read propert(?:y|ies) of (?:undefined|null)\b|\bis not a function\b/i;
-const REFUSED_FILE =
-  /content type|could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
+const REFUSED_FILE = /could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
 const FULL = provenRefusal("media_rejected", {
   message: "The account has no room for more files at its server.",
@@ -88,13 +91,13 @@ export const ERRORS = errorTable([
   // (`app/Http/Controllers/Api/ApiV1Controller.php`), and the schemas of Takahē (`api/views/statuses.py`).
   named(/^visibility$/, ANY, NO_VISIBILITY),
   named(/^status$/, /required|blank|empty/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
-  named(/^status$/, /greater than|at most|too long/i, provenRefusal("text_too_long")),
+  named(/^status$/, /greater than|at most|too long/i, LONG_TEXT),
   named(/^(?:status|spoiler_text|language)$/, ANY, provenRefusal("text_invalid")),
   named(/^media_ids\b/, /required/i, FILE_WANTED),
   named(/^media_ids\b/, /more than|at most/i, TOO_MANY_FILES),
   named(/^file\b/, /kilobytes/i, TOO_LARGE),
   named(/^file\b/, /required/i, FILE_LOST),
-  named(/^file\b/, ANY, provenRefusal("media_rejected", { rule: "mastodon.media.type" })),
+  named(/^file\b/, ANY, provenRefusal("media_rejected", { rule: FILE_TYPE })),
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
   sentence(422, /media ids field is required/i, FILE_WANTED),
@@ -128,18 +131,24 @@ export const ERRORS = errorTable([
     isProof: true,
   }),
   ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
-  sentence(422, /character limit/i, provenRefusal("text_too_long")),
-  sentence(422, /text.*too long/i, refusal("text_too_long")),
+  sentence(422, /character limit/i, LONG_TEXT),
+  sentence(422, /text.*too long/i, refusal("text_too_long", { rule: TEXT_LENGTH })),
   // Servers check the upload's form so when the file did not arrive.
   sentence(422, /\bfile can'?t be blank/i, FILE_LOST),
   sentence(422, /can'?t be blank/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.
   sentence(422, /validation failed: text\b/i, refusal("text_invalid")),
+  sentence(422, /cannot attach more than/i, TOO_MANY_FILES),
+  sentence(
+    422,
+    /cannot attach a video/i,
+    provenRefusal("media_rejected", { rule: "mastodon.media.mixed" }),
+  ),
   sentence(422, /cannot attach/i, provenRefusal("media_rejected")),
   // Pleroma's, checked before a post is made (`validate_character_limit`, `validate_attachments_count` in
   // `lib/pleroma/web/common_api/utils.ex`). It sometimes answers 400 for its own failures
   // (https://github.com/technicat/fedicat/issues/859).
-  sentence(422, /empty status without attachments/i, provenRefusal("text_invalid")),
+  sentence(422, /empty status without attachments/i, NO_CONTENT),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
   // A rule of the server, named first: "[KeywordPolicy] Matches with rejected keyword" (`lib/pleroma/web/activity_pub/mrf`).
   sentence(422, /^\[\w+policy\]/i, refusal("content_rejected")),
@@ -148,6 +157,18 @@ export const ERRORS = errorTable([
   sentence(422, /description/i, ALT_TEXT_REFUSED),
   // "Validation failed: File file size must be less than 8 MB" (https://github.com/mastodon/mastodon/issues/6949).
   sentence(422, /file size must be less than|file is too (?:large|big)/i, TOO_LARGE),
+  sentence(422, /content type/i, refusal("media_rejected", { rule: FILE_TYPE })),
+  // "9999x9999 images are not supported" and "144fps videos are not supported" (`app/models/media_attachment.rb`).
+  sentence(
+    422,
+    /\dx\d{1,9} images are not supported/i,
+    refusal("media_rejected", { rule: "mastodon.media.pixels" }),
+  ),
+  sentence(
+    422,
+    /\dfps videos are not supported/i,
+    refusal("media_rejected", { rule: "mastodon.media.frameRate" }),
+  ),
   sentence(422, REFUSED_FILE, refusal("media_rejected")),
   sentence(422, /language|spoiler|visibility/i, refusal("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
@@ -155,21 +176,17 @@ export const ERRORS = errorTable([
     effect: "later",
   }),
   // GoToSocial's (`internal/processing/status/common.go`), Iceshrimp's and Pixelfed's, checked before a post is made.
-  sentence(400, /exceed max chars/i, provenRefusal("text_too_long")),
+  sentence(400, /exceed max chars/i, LONG_TEXT),
   // A limit next to the number of characters, in whatever words: GoToSocial's "status too long, 6000 characters provided
   // but limit is 5000".
   ...[400, 403, 422].map((status) =>
     sentence(
       status,
       /(?:status|text|post|note) (?:is )?too long|characters provided but limit/i,
-      provenRefusal("text_too_long"),
+      LONG_TEXT,
     ),
   ),
-  sentence(
-    400,
-    /no text, media or poll|must have text, media or poll/i,
-    provenRefusal("text_invalid"),
-  ),
+  sentence(400, /no text, media or poll|must have text, media or poll/i, NO_CONTENT),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
   sentence(400, /media files exceed max/i, TOO_MANY_FILES),
   sentence(400, /media description exceeds max|description length/i, ALT_TEXT_REFUSED),
@@ -187,7 +204,7 @@ export const ERRORS = errorTable([
   ...codes(provenRefusal("permission_missing"), "PERMISSION_DENIED"),
   ...codes(RESTRICTED, "YOUR_ACCOUNT_SUSPENDED"),
   ...codes({ code: "rate_limited", effect: "later", isProof: true }, "RATE_LIMIT_EXCEEDED"),
-  ...codes(provenRefusal("text_invalid"), "CONTENT_REQUIRED"),
+  ...codes(NO_CONTENT, "CONTENT_REQUIRED"),
   ...codes(provenRefusal("invalid_request"), "INVALID_PARAM"),
   ...codes(IN_DOUBT, "INTERNAL_ERROR"),
   // A fault of the server's own program, under any status (https://github.com/TootSDK/TootSDK/issues/314).
@@ -195,7 +212,7 @@ export const ERRORS = errorTable([
   ...rows(provenRefusal("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(TOO_LARGE, { status: 413 }),
-  ...rows(refusal("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
+  ...rows(refusal("media_rejected", { rule: FILE_TYPE }), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
   // The server does not have the call at all (RFC 9110, 15.6.2): https://github.com/friendica/friendica/issues/7863.
   ...rows(refusal("feature_unsupported"), { status: 501 }),
