@@ -192,12 +192,13 @@ describe("linking a Facebook page", () => {
 
   test.each([
     ["a page of the plain list", page("1"), ["1", "2", "3"]],
-    ["one that can't be published for", page("1", { tasks: ["ANALYZE"] }), ["2", "3"]],
+    ["one that can't be published for", page("1", { tasks: ["ANALYZE"] }), ["2", "3", "1 barred"]],
   ])("offers the pages of a portfolio beside %s", async (_what, plain, ids) => {
     const http = { ...ofPortfolio, [ACCOUNTS]: answer(200, { data: [plain] }) };
     const { outcome } = await finish(http);
     const candidates = outcome.kind === "choose" ? outcome.candidates : [];
-    expect(candidates.map(({ id }) => id)).toEqual(ids);
+    const shown = candidates.map(({ id, isBarred }) => (isBarred === true ? `${id} barred` : id));
+    expect(shown).toEqual(ids);
   });
 
   test("links the only page without a question only where there is certainly no other", async () => {
@@ -214,7 +215,7 @@ describe("linking a Facebook page", () => {
     });
   });
 
-  test("offers the pages of all lists, without those that may not be published for", async () => {
+  test("offers the pages of all lists, and shows those that may not be published for", async () => {
     const cursors = { paging: { next: "https://x.example", cursors: { after: "A" } } };
     const { outcome, used } = await finish({
       [ACCOUNTS]: [
@@ -238,6 +239,7 @@ describe("linking a Facebook page", () => {
         { id: "1", label: "Page 1", hint: "@page1" },
         { id: "3", label: "Page 3", hint: "3" },
         { id: "4", label: "Page 4", hint: "@page4" },
+        { id: "2", label: "Page 2", hint: "@page2", isBarred: true },
       ],
     });
     expect(used.calls.filter(({ url }) => url.includes("after=A"))).toHaveLength(1);
@@ -258,11 +260,13 @@ describe("linking a Facebook page", () => {
     [["MANAGE"], "linked"],
     [["PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_ANALYZE"], "linked"],
     [["PROFILE_PLUS_FULL_CONTROL"], "linked"],
-    [["PROFILE_PLUS_ANALYZE", "PROFILE_PLUS_MESSAGING", "MODERATE"], "failed"],
-    [[], "failed"],
+    [["PROFILE_PLUS_ANALYZE", "PROFILE_PLUS_MESSAGING", "MODERATE"], "choose"],
+    [[], "choose"],
   ])("a page with the tasks %s is %s", async (tasks, kind) => {
     const only = { [ACCOUNTS]: answer(200, { data: [page("1", { tasks })] }) };
-    expect((await finish(only)).outcome).toMatchObject({ kind });
+    const { outcome } = await finish(only);
+    expect(outcome).toMatchObject({ kind });
+    if (outcome.kind === "choose") expect(outcome.candidates).toMatchObject([{ isBarred: true }]);
   });
 
   const none = { [ACCOUNTS]: answer(200, { data: [] }) };

@@ -155,7 +155,11 @@ describe("linking a LinkedIn account", () => {
         { ...acl(6), organization: "urn:li:organizationBrand:6" },
         "nonsense",
       ],
-      { [ORGANIZATION(4)]: answer(404), [ORGANIZATION(6)]: answer(404) },
+      {
+        [ORGANIZATION(3)]: answer(403),
+        [ORGANIZATION(4)]: answer(404),
+        [ORGANIZATION(6)]: answer(404),
+      },
     );
     if (outcome.kind !== "choose") throw new Error("no choice");
     expect(outcome.candidates).toEqual([
@@ -163,6 +167,7 @@ describe("linking a LinkedIn account", () => {
       { id: "2", label: "Coffee", hint: "coffee" },
       { id: "4", label: "LinkedIn 4", hint: "" },
       { id: "6", label: "LinkedIn 6", hint: "" },
+      { id: "3", label: "LinkedIn 3", hint: "", isBarred: true },
     ]);
     const roles = scripted.calls.find(({ url }) => url.includes("organizationAcls"));
     expect(roles?.url).toContain("q=roleAssignee&state=APPROVED");

@@ -77,7 +77,10 @@ export async function findPages(access: GraphAccess): Promise<FoundPages | LinkF
   const lists = [listed, known, ...ofBusinesses, allowed];
   const all = lists.flatMap(({ entries }) => entries);
   const pages = publishable(all);
-  const others = all.filter(({ id }) => pages.every((page) => page.id !== id));
+  // A page without a token is not one of those: why it has none is not known.
+  const others = all.filter(
+    (listed) => !allowsPosts(listed) && pages.every(({ id }) => id !== listed.id),
+  );
   return {
     pages,
     barred: [...new Map(others.map((page) => [page.id, page])).values()],
@@ -86,12 +89,16 @@ export async function findPages(access: GraphAccess): Promise<FoundPages | LinkF
   };
 }
 
+/** Reports whether the person's role on the page allows posts, as far as the list says. */
+function allowsPosts({ tasks }: FacebookPage): boolean {
+  return tasks === undefined || PUBLISHING_TASKS.some((task) => tasks.includes(task));
+}
+
 function publishable(pages: readonly FacebookPage[]): readonly FacebookPage[] {
   const byId = new Map<string, FacebookPage>();
   for (const page of pages) {
-    const { id, access_token, tasks } = page;
-    const isAllowed = tasks === undefined || PUBLISHING_TASKS.some((task) => tasks.includes(task));
-    if (access_token !== undefined && isAllowed && !byId.has(id)) byId.set(id, page);
+    const { id, access_token } = page;
+    if (access_token !== undefined && allowsPosts(page) && !byId.has(id)) byId.set(id, page);
   }
   return [...byId.values()];
 }
