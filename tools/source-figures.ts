@@ -66,15 +66,23 @@ const PARTICIPLE =
 /** Nouns that end as participles do. */
 const NOUNS: ReadonlySet<string> = new Set(["Embed", "Feed", "Speed", "Seed", "Need"]);
 
-/** Finds names that stand for two things, and types that are named by a participle. */
+/** Finds names that stand for two things, types that are named by a participle, and things that are exported renamed. */
 export function namesOf(sources: readonly Source[]): {
   readonly inTwoFiles: readonly DeclaredName[];
   readonly participles: readonly DeclaredName[];
+  readonly aliases: readonly DeclaredName[];
 } {
   const declaredIn = new Map<string, Set<string>>();
   const participles: DeclaredName[] = [];
+  const aliases: DeclaredName[] = [];
   for (const { path, tree } of sources)
     for (const statement of tree.statements) {
+      if (ts.isExportDeclaration(statement)) {
+        const { exportClause } = statement;
+        if (exportClause !== undefined && ts.isNamedExports(exportClause))
+          for (const { name, propertyName } of exportClause.elements)
+            if (propertyName !== undefined) aliases.push({ name: name.text, paths: [path] });
+      }
       const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
       const names = ts.isVariableStatement(statement)
         ? statement.declarationList.declarations.map((one) => namedFunctionOf(one)?.name.text)
@@ -92,7 +100,7 @@ export function namesOf(sources: readonly Source[]): {
   const inTwoFiles = [...declaredIn]
     .filter(([, paths]) => paths.size > 1)
     .map(([name, paths]) => ({ name, paths: [...paths] }));
-  return { inTwoFiles, participles };
+  return { inTwoFiles, participles, aliases };
 }
 
 /** Counts what the sources are made of. */

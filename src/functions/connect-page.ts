@@ -7,12 +7,12 @@ import {
   finishOAuth,
   finishVisit,
   submitForm,
-  chooseLanguage,
   showDeletion,
   showPage,
 } from "../shared/connections/connections.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { ERROR_CATALOG } from "../shared/runtime/error-catalog.ts";
+import { chooseLocale } from "../shared/runtime/locale.ts";
 import type { RefusedCall } from "../shared/http/route.ts";
 import { Reply } from "../shared/http/reply.ts";
 import type { Services } from "../shared/compose.ts";
@@ -30,7 +30,7 @@ async function asPage(
 ): Promise<Reply> {
   const { requestId, ip } = scope;
   const [cookie, fetchSite] = [headers.get("cookie"), headers.get("sec-fetch-site")];
-  const language = chooseLanguage(headers.get("accept-language"));
+  const language = chooseLocale(headers.get("accept-language"));
   const request = { requestId, ip, cookie, fetchSite, host: headers.get("host"), language };
   return new Reply(await browserStep(services.connections, request, () => step(request)));
 }

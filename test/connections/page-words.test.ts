@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  chooseLanguage,
   fill,
   fillText,
   LANGUAGES,
@@ -12,6 +11,7 @@ import {
   isolatedName,
   plainName,
 } from "../../src/shared/connections/hosted-page/markup.ts";
+import { chooseLocale } from "../../src/shared/runtime/locale.ts";
 import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { LinkField } from "../../src/shared/networks/contract/link.ts";
@@ -111,7 +111,7 @@ test.each<[string | null, Language]>([
   ["fr , es", "fr"],
   [`${"x,".repeat(10_000)}de`, "en"],
 ])("a browser that accepts %j reads %s", (header, language) => {
-  expect(chooseLanguage(header)).toBe(language);
+  expect(chooseLocale(header)).toBe(language);
 });
 
 describe("a sentence", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/ledger/ledger.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { aPlatform, anApplication, type TestPlatform } from "../setup/factories.ts";
 import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
 import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";

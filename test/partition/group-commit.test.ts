@@ -100,7 +100,7 @@ describe("writing together", () => {
       instance.commit.submit(operation),
       instance.commit.submit(again),
     ]);
-    expect(answers.slice(1).map((committed) => committed?.answer.postId)).toEqual([
+    expect(answers.slice(1).map((committed) => committed?.result.postId)).toEqual([
       post.id,
       post.id,
     ]);
@@ -300,7 +300,7 @@ describe("a refusal", () => {
     const mine = acceptanceOf("key");
     const theirs = acceptanceOf("key");
     await other.commit.submit(theirs.operation);
-    const { answer } = await first.commit.submit(mine.operation);
+    const { result: answer } = await first.commit.submit(mine.operation);
     expect(answer.postId).toBe(theirs.post.id);
   });
 
@@ -468,7 +468,7 @@ describe("what goes wrong with one operation", () => {
     const answers = await Promise.all(
       keys.map((key) => commit.submit(acceptanceOf(key).operation)),
     );
-    expect(answers[2]?.answer.postId).toBe(theirs.post.id);
+    expect(answers[2]?.result.postId).toBe(theirs.post.id);
     // Five refused, then four at once; the fifth finds its key.
     expect(partition.sizes).toHaveLength(2);
     expect(looks).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { PartitionOperation } from "../../src/shared/partition/partition.ts";
 import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import type { NetworkName } from "../../src/shared/networks/networks.ts";
-import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
+import { acceptOperation } from "../../src/shared/publishing/accept/accept-operation.ts";
 import type { AcceptedPost } from "../../src/shared/publishing/idempotency-store.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";

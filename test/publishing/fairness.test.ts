@@ -4,7 +4,7 @@ import { sha256Hex } from "../../src/shared/runtime/secrets.ts";
 import { toLeg } from "../../src/shared/publishing/post-row.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { postWake } from "../../src/shared/publishing/post.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import type { NetworkAccount } from "../../src/shared/publishing/accounts/account-store.ts";
 import type {
   AccountLease,

@@ -3,7 +3,7 @@ import { type PartitionView, OutdatedAccess } from "../../src/shared/partition/p
 import type { Wallet } from "../../src/shared/ledger/ledger.ts";
 import { walletRow, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import { EMPTY_WALLET } from "../../src/shared/ledger/wallet.ts";
-import { acceptOperation } from "../../src/shared/publishing/accept/accept.ts";
+import { acceptOperation } from "../../src/shared/publishing/accept/accept-operation.ts";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import type { CallEnd } from "../../src/shared/publishing/call.ts";
 import { NO_HINTS } from "../../src/shared/publishing/hints.ts";
@@ -66,7 +66,7 @@ describe("accepting a post", () => {
     const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
     expect(accept().decide(viewOf([taken], { wallet: EMPTY_WALLET }))).toEqual({
       kind: "done",
-      answer: { answer: theirs, hints: NO_HINTS },
+      answer: { result: theirs, hints: NO_HINTS },
     });
   });
 
@@ -158,7 +158,7 @@ describe("ending a leg", () => {
     for (const end of [published, failed])
       expect(settle(end).decide(viewOf(rowsWith(stored, other({}))))).toEqual({
         kind: "done",
-        answer: { answer: false, hints: NO_HINTS },
+        answer: { result: false, hints: NO_HINTS },
       });
   });
 

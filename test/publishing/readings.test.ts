@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";

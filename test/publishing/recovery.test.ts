@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";

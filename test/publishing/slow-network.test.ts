@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";

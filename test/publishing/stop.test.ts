@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";

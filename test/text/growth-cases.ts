@@ -4,7 +4,7 @@ import { ChangePasswordBody, LogInBody, SignUpBody } from "../../src/shared/peop
 import { readCredential } from "../../src/shared/callers/credential.ts";
 import { readBrowserId } from "../../src/shared/connections/hosted-page/browser.ts";
 import { html, initialOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
-import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
+import { chooseLocale } from "../../src/shared/runtime/locale.ts";
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
 import type { Config } from "../../src/shared/config/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/callers/caller-address.ts";
@@ -441,7 +441,7 @@ const HEADERS: readonly GrowthCase[] = [
   },
   {
     name: "a page's language",
-    look: chooseLanguage,
+    look: chooseLocale,
     worst: [repeated("en;q=0."), repeated("en;q=1,")],
   },
   {

@@ -15,7 +15,11 @@ import {
   type ConnectSession,
   type SessionView,
 } from "./connect-session.ts";
-import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
+import {
+  CONNECT_SESSION_SECONDS_MAX,
+  type CreateConnectSession,
+  type ListSessions,
+} from "./schema.ts";
 import { isUnpaid, priceOfLink } from "./link-account.ts";
 import { sessionState } from "./session-state.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../runtime/errors.ts";
@@ -150,7 +154,7 @@ export async function listSessions(
   const bound = { list: "connect sessions", platformId, profileId };
   const after = services.cursors.read(cursor, bound);
   const now = services.clock.now();
-  const since = new Date(now.getTime() - EXPIRES_IN_MAX * 1000);
+  const since = new Date(now.getTime() - CONNECT_SESSION_SECONDS_MAX * 1000);
   const [listed, connections] = await Promise.all([
     services.stores.connectSessions.listOfProfile(scope, { after, limit, since, now }),
     listConnections(services, scope),

@@ -9,7 +9,7 @@ export {
   sessionAddressIssues,
   startConnectSession,
 } from "./connect-sessions.ts";
-export { EXPIRES_IN_MAX as CONNECT_SESSION_SECONDS_MAX } from "./schema.ts";
+export { CONNECT_SESSION_SECONDS_MAX } from "./schema.ts";
 export type { LinkGuard } from "./connection-change.ts";
 export type { PublishingScope, Connection, FreshCredentials, QuotaView } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
@@ -28,7 +28,6 @@ export {
   type BrowserRequest,
 } from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";
-export { chooseLanguage } from "./hosted-page/language.ts";
 export { layout } from "./hosted-page/layout.ts";
 export { CHECK } from "./hosted-page/marks.ts";
 export { html, Markup } from "./hosted-page/markup.ts";

@@ -7,7 +7,7 @@ import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 const EXPIRES_IN_DEFAULT = 3_600;
 /** Two days, in seconds. */
-export const EXPIRES_IN_MAX = 172_800;
+export const CONNECT_SESSION_SECONDS_MAX = 172_800;
 
 /** Makes the schema of a short text without control characters and direction marks, which could disguise a name. */
 const label = (lengthMax: number) =>
@@ -75,7 +75,7 @@ export const CreateConnectSessionBody = shape(() =>
     expiresIn: z
       .int()
       .min(300)
-      .max(EXPIRES_IN_MAX)
+      .max(CONNECT_SESSION_SECONDS_MAX)
       .default(EXPIRES_IN_DEFAULT)
       .describe("Seconds."),
   }),

@@ -4,13 +4,13 @@ import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import type { Balance } from "./wallet.ts";
-import { type BillableOperation, type Operation, RATE_CARD, type RateCard } from "./rate-card.ts";
+import { type PricedAct, type WalletAct, RATE_CARD, type RateCard } from "./rate-card.ts";
 import type { creditPlatform, SpendingLimits } from "./balance.ts";
 import type { entryView, UsageTotal, UsageTotals } from "./usage.ts";
 
 // Safe: these are all keys of the card.
-const billable = Object.keys(RATE_CARD) as [BillableOperation, ...BillableOperation[]];
-const operations: readonly [Operation, ...Operation[]] = [...billable, "billing.credit"];
+const billable = Object.keys(RATE_CARD) as [PricedAct, ...PricedAct[]];
+const operations: readonly [WalletAct, ...WalletAct[]] = [...billable, "billing.credit"];
 
 const resetsAt = shape(() => time().describe("The next midnight UTC."));
 const budget = shape(() =>

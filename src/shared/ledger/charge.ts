@@ -5,13 +5,13 @@ import type { NetworkName } from "../networks/networks.ts";
 import type { PartitionView } from "../partition/partition.ts";
 import { canCredit, type Movement, spendingRefusal } from "./wallet.ts";
 import { creditMarkerRow, markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
-import type { Operation } from "./rate-card.ts";
+import type { WalletAct } from "./rate-card.ts";
 import type { LedgerDeps } from "./deps.ts";
 
 export interface Charge {
   /** Chosen by the caller. The same id charges once, however often it is repeated. */
   readonly operationId: string;
-  readonly operation: Operation;
+  readonly operation: WalletAct;
   readonly tokens: number;
   readonly applicationId: string | null;
   readonly profileId: string | null;

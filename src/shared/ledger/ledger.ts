@@ -12,7 +12,7 @@ export {
   type Debit,
 } from "./charge.ts";
 export type { LedgerDeps, OpenReservation } from "./deps.ts";
-export { estimateTokens, priceOf, RATE_CARD, rateCard, type Operation } from "./rate-card.ts";
+export { estimateTokens, priceOf, RATE_CARD, rateCard, type WalletAct } from "./rate-card.ts";
 export { exportUsage } from "./export-usage.ts";
 export { reconcileWallet } from "./reconcile-wallet.ts";
 export { createLedgerStores } from "./stores.ts";
@@ -21,7 +21,7 @@ export { WalletAlerts } from "./wallet-alerts.ts";
 export { markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
 export {
   paced,
-  spendingRefusal as refusal,
+  spendingRefusal,
   secondsUntil,
   utcDay,
   type Movement,

@@ -1,6 +1,6 @@
 import type { NetworkName } from "../networks/networks.ts";
 
-/** Operations with a price in tokens. The ledger's `operation` has the same names. */
+/** Acts with a price in tokens. The API and the ledger's rows name them in `operation`. */
 export const RATE_CARD = {
   "posts.validate": {
     tokens: 1,
@@ -28,10 +28,11 @@ export const RATE_CARD = {
 } as const;
 const VERSION = "1";
 
-export type BillableOperation = keyof typeof RATE_CARD;
-export type Operation = BillableOperation | "billing.credit";
+export type PricedAct = keyof typeof RATE_CARD;
+/** What moves tokens: a priced act or a credit. */
+export type WalletAct = PricedAct | "billing.credit";
 
-export function priceOf(operation: BillableOperation): number {
+export function priceOf(operation: PricedAct): number {
   return RATE_CARD[operation].tokens;
 }
 
@@ -48,7 +49,7 @@ export interface RateCard {
   readonly currency: "tokens";
   readonly version: string;
   readonly items: readonly {
-    readonly operation: BillableOperation;
+    readonly operation: PricedAct;
     readonly tokens: number;
     readonly unit: string;
     readonly description: string;
@@ -57,7 +58,7 @@ export interface RateCard {
 
 export function rateCard(): RateCard {
   // Safe: these are all keys of the card.
-  const operations = Object.keys(RATE_CARD) as BillableOperation[];
+  const operations = Object.keys(RATE_CARD) as PricedAct[];
   const items = operations.map((operation) => ({ operation, ...RATE_CARD[operation] }));
   return { currency: "tokens", version: VERSION, items };
 }

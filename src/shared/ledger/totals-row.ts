@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Operation } from "./rate-card.ts";
+import type { WalletAct } from "./rate-card.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, longJson, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 
@@ -26,7 +26,7 @@ export const reconciledRow = rowCodec("mark of the reconciliation", {
 export type DayTotal = readonly [
   applicationId: string | null,
   profileId: string | null,
-  operation: Operation,
+  operation: WalletAct,
   tokens: number,
   entries: number,
   last: number,

@@ -8,7 +8,7 @@ import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";
 
 /**
  * Minimum time between two falls that are reported, unless tokens were added meanwhile. Each event is logged and sent for
- * every application of the platform, and legs that fail for free take the wallet below the mark again and again.
+ * every application of the platform, and legs that fail for free take the wallet below the threshold again and again.
  */
 const LOW_EVERY_MS = 60 * 60_000;
 

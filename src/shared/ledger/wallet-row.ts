@@ -11,7 +11,7 @@ import {
   text,
   textOrNull,
 } from "../runtime/storage/codec.ts";
-import type { Operation } from "./rate-card.ts";
+import type { WalletAct } from "./rate-card.ts";
 import { HEAD_KEY, type PartitionView } from "../partition/partition.ts";
 import { inverted, newId } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
@@ -42,7 +42,7 @@ export const walletRow = rowCodec("wallet", {
 export const ledgerRow = rowCodec("ledger entry", {
   id: text(),
   type: oneOf(["credit", "debit", "reserve", "settle", "release"]),
-  operation: text<Operation>(),
+  operation: text<WalletAct>(),
   tokens: integer(),
   sequence: integer(),
   balanceAfter: integer(),
@@ -121,7 +121,7 @@ export function markerKey(operationId: string): string {
 }
 
 const MARKER_COLUMNS = {
-  operation: text<Operation | "billing.budget_reached" | "platform.erasure_announced">(),
+  operation: text<WalletAct | "billing.budget_reached" | "platform.erasure_announced">(),
   tokens: integer(),
   createdAt: text(),
 };

@@ -1,7 +1,7 @@
 import { AppError, invariant } from "../runtime/errors.ts";
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/networks.ts";
-import type { Operation } from "./rate-card.ts";
+import type { WalletAct } from "./rate-card.ts";
 
 /** A platform's prepaid tokens. Available = balance − reserved, never below zero. */
 export interface Wallet {
@@ -47,7 +47,7 @@ export type EntryType = "credit" | "debit" | "reserve" | "settle" | "release";
 /** A change of the wallet before it is applied. `tokens` is positive; the entry has the sign. */
 export interface Movement {
   readonly type: EntryType;
-  readonly operation: Operation;
+  readonly operation: WalletAct;
   readonly tokens: number;
   readonly postId: string | null;
   readonly network: NetworkName | null;

@@ -158,8 +158,8 @@ export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
 }
 
 /**
- * Returns the call with the marker that is written before the visible call. A worker that finds the marker looks up the
- * outcome first. The marker uses up the owner's permission to send without a look-up.
+ * Returns the call with the sent record that is written before the visible call. A worker that finds it looks up the
+ * outcome first. The sent record uses up the owner's permission to send without a look-up.
  */
 export function sentCall(call: Call, now: Date): Call {
   const at = now.toISOString();
@@ -167,7 +167,7 @@ export function sentCall(call: Call, now: Date): Call {
   return { ...call, state: "sent", sentAt, calledAt: at, refusal: null, resend: false };
 }
 
-/** Returns a marked call that the network has refused, which may be untrue. */
+/** Returns a sent call that the network has refused, which may be untrue. */
 export function refusedCall(
   call: Call,
   {
@@ -181,10 +181,10 @@ export function refusedCall(
   return { ...call, refusal: { kind, failure: boundedFailure(failure), at, isRepeat, remote } };
 }
 
-/** Returns a marked call that was certainly not made. What was known and permitted before still is. */
-export function unsentCall(marked: Call, before: Call): Call {
-  const { remote } = marked;
-  return { ...before, remote, calledAt: before.sentAt === null ? null : marked.calledAt };
+/** Returns a sent call that was certainly not made. What was known and permitted before still is. */
+export function unsentCall(sent: Call, before: Call): Call {
+  const { remote } = sent;
+  return { ...before, remote, calledAt: before.sentAt === null ? null : sent.calledAt };
 }
 
 /** Returns a call that certainly had no effect and will have none. Nothing about it is unknown any more. */
@@ -233,7 +233,7 @@ export type CallEnd =
 
 const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false });
 
-/** Returns the call as it ends; with the whole marker only if its outcome is unknown. */
+/** Returns the call as it ends; with the whole sent record only if its outcome is unknown. */
 export function endedCall(call: Call, end: CallEnd, now: Date): Call {
   if (end.kind !== "done")
     return failedCall(call, end.kind, problemOf(end.failure, call.kind), now);

@@ -10,7 +10,7 @@ import {
   newCall,
 } from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
-import { type Operation, priceOf, utcDay } from "../ledger/ledger.ts";
+import { type WalletAct, priceOf, utcDay } from "../ledger/ledger.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
@@ -64,7 +64,7 @@ export interface LegAccount {
 export interface Reservation {
   readonly state: "none" | "open" | "settled" | "released";
   readonly tokens: number;
-  readonly operation: Operation;
+  readonly operation: WalletAct;
   /** UTC day of the reservation. */
   readonly day: string;
 }

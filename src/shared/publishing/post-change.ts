@@ -55,7 +55,7 @@ interface PostWrite {
 
 /** The answer of a change, with the hints to send after it. There are none when another operation made the change. */
 interface CommittedChange<Answer> {
-  readonly answer: Answer;
+  readonly result: Answer;
   readonly hints: HintsToSend;
 }
 
@@ -211,11 +211,11 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
       if (decision.kind === "refuse") return decision;
       const { answer } = decision;
       if (decision.kind === "done")
-        return { ...decision, answer: { answer, hints: tried?.answer.hints ?? NO_HINTS } };
+        return { ...decision, answer: { result: answer, hints: tried?.answer.hints ?? NO_HINTS } };
       const { after, movements } = decision;
       const { hints, writes } = postWrite(current, after, view, { pace, movements });
       invariant(hints.dueAt === null || hints.dueAt === dueAt, "a post is due without a row");
-      return { kind: "write", writes, answer: { answer, hints } };
+      return { kind: "write", writes, answer: { result: answer, hints } };
     },
   };
 }
@@ -238,7 +238,7 @@ export async function commitPost<Answer>(
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const { answer, hints } = await stores.partitions.commit(ref.platformId, operation);
+  const { result: answer, hints } = await stores.partitions.commit(ref.platformId, operation);
   await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

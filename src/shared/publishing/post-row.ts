@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
-import type { Operation } from "../ledger/ledger.ts";
+import type { WalletAct } from "../ledger/ledger.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { shape } from "../runtime/shape.ts";
 import {
@@ -128,7 +128,7 @@ export const legRow = rowCodec("leg", {
   round: text(),
   reservationState: oneOf<Reservation["state"]>(["none", "open", "settled", "released"]),
   reservationTokens: integer(),
-  reservationOperation: text<Operation>(),
+  reservationOperation: text<WalletAct>(),
   reservationDay: text(),
   tokensSettled: integer(),
   tokensReleased: integer(),

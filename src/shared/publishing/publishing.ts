@@ -16,10 +16,10 @@ export {
 export { pingQueue, resendPublishingHint } from "./hints.ts";
 export { createPostQueries } from "./post-queries.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
-export { issuesOfPlatforms } from "./publish/foreign-issues.ts";
-export { publishLegs } from "./publish/publish-post.ts";
-export { removePost } from "./publish/remove-post.ts";
-export { retryPost } from "./publish/retry-post.ts";
+export { issuesOfPlatforms } from "./reopen/foreign-issues.ts";
+export { publishLegs } from "./publish/publish-legs.ts";
+export { removePost } from "./reopen/remove-post.ts";
+export { retryPost } from "./reopen/retry-post.ts";
 export { UnmappedSignals } from "./publish/unmapped-signals.ts";
 export {
   getApplicationPost,

@@ -63,7 +63,7 @@ function blockList(
   family: "ipv4" | "ipv6",
 ): BlockList {
   const list = new BlockList();
-  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family);
+  for (const [subnet, prefix] of ranges) list.addSubnet(subnet, prefix, family);
   return list;
 }
 const deniedV4 = blockList(DENIED_V4, "ipv4");
@@ -95,9 +95,9 @@ export function isAllowedAddress(address: string, allowed?: BlockList): boolean 
 export function allowList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
-    const [network = "", prefix] = cidr.split("/");
-    const family = isIP(network) === 6 ? "ipv6" : "ipv4";
-    list.addSubnet(network, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
+    const [subnet = "", prefix] = cidr.split("/");
+    const family = isIP(subnet) === 6 ? "ipv6" : "ipv4";
+    list.addSubnet(subnet, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
   }
   return list;
 }

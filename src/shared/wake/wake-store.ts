@@ -79,7 +79,7 @@ const rowKeyOf = ({ at, id }: Wake) => `${at}|${id}`;
  * A scheduled post depends on its row here alone. The row is only removed when the post was started, has ended or got
  * another row, or when the post still doesn't exist ten minutes after it got its id.
  */
-export class WakeStore {
+export class Wakes {
   readonly #table: Table;
   /** The minute in which this process last marked an owner. */
   readonly #marked = new RecentMap<string>(REMEMBERED_MAX);

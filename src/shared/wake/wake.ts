@@ -6,7 +6,7 @@ export {
   MARK_MS,
   minuteOf,
   wakeOf,
-  WakeStore as Wakes,
+  Wakes,
   type StoredWake,
   type Wake,
   type WakeKind,

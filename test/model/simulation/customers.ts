@@ -13,8 +13,8 @@ import { createPost } from "../../../src/shared/publishing/accept/create-post.ts
 import { legStatusOf } from "../../../src/shared/publishing/leg.ts";
 import type { Draft } from "../../../src/shared/publishing/post.ts";
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
-import { removePost } from "../../../src/shared/publishing/publish/remove-post.ts";
-import { retryPost } from "../../../src/shared/publishing/publish/retry-post.ts";
+import { removePost } from "../../../src/shared/publishing/reopen/remove-post.ts";
+import { retryPost } from "../../../src/shared/publishing/reopen/retry-post.ts";
 import { UpdatePostBody } from "../../../src/shared/publishing/accept/schema.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import { requestErasure } from "../../../src/shared/erasure/request-erasure.ts";

@@ -1,4 +1,4 @@
-import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
+import { fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "./markup.ts";
 import type { Words } from "./words.ts";
 import de from "./languages/de.json" with { type: "json" };
@@ -23,4 +23,4 @@ export function fill(sentence: string, values: Readonly<Record<string, string | 
   return html`${parts}`;
 }
 
-export { chooseLocale as chooseLanguage, fillText };
+export { fillText };

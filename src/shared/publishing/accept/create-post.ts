@@ -12,7 +12,7 @@ import type { Leg } from "../leg.ts";
 import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
-import { acceptOperation } from "./accept.ts";
+import { acceptOperation } from "./accept-operation.ts";
 import { firstLegs } from "./check-post.ts";
 import { fingerprint, isSameRequest, parseIdempotencyKey } from "./idempotency-key.ts";
 import { scheduleIssues } from "./schema.ts";
@@ -95,16 +95,16 @@ function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
  * Checks a post, commits it under its key, and returns it; or the post that an earlier request has under the key, whatever
  * this one would be refused for.
  */
-async function accept(
+async function acceptPost(
   services: PublishingDeps,
   scope: AcceptingScope,
   idempotencyKey: string,
   draft: Draft,
 ): Promise<CreatedPost> {
   const { clock, config, stores } = services;
-  const findEarlier = () => stores.idempotency.find(scope.platformId, idempotencyKey);
+  const findAccepted = () => stores.idempotency.find(scope.platformId, idempotencyKey);
   // The due row of a scheduled post is written before the transaction can find that the key is taken.
-  let accepted = draft.scheduleAt === null ? undefined : await findEarlier();
+  let accepted = draft.scheduleAt === null ? undefined : await findAccepted();
   if (accepted !== undefined) return replay(services, scope, accepted, draft);
   const now = clock.now();
   const post = newPost(scope, draft, now);
@@ -126,7 +126,7 @@ async function accept(
   } catch (error) {
     const isRefusal = error instanceof AppError && error.code !== "service_unavailable";
     // An outage says nothing about the post, and this look-up would fail too. A refusal on cached rows is checked again.
-    accepted = isRefusal && !scope.areCached ? await findEarlier() : undefined;
+    accepted = isRefusal && !scope.areCached ? await findAccepted() : undefined;
     if (accepted === undefined) throw error;
   }
   if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);
@@ -161,7 +161,7 @@ export async function createPost(
     metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
   };
   try {
-    const created = await accept(services, scope, parseIdempotencyKey(idempotencyKey), draft);
+    const created = await acceptPost(services, scope, parseIdempotencyKey(idempotencyKey), draft);
     const { replayed, httpStatus } = created;
     count(replayed ? "replayed" : httpStatus === CREATED ? "scheduled" : "accepted");
     return created;

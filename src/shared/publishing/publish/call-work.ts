@@ -20,7 +20,7 @@ interface WorkAccount {
 /** A worker's work on a leg, as far as it has come. */
 export interface LegWork {
   readonly run: LegRun;
-  /** The leg as the phases have made it. It is written with a marker, or by what ends or postpones the call. */
+  /** The leg as the phases have made it. It is written with a sent record, or by what ends or postpones the call. */
   readonly leg: Leg;
   /** The account that is linked now, once it is usable. */
   readonly account?: WorkAccount;
@@ -30,7 +30,7 @@ export interface LegWork {
 export interface CallWork extends LegWork {
   readonly network: Network;
   readonly traits: CallTraits;
-  /** The call as it was before its marker was written. Absent until then. */
+  /** The call as it was before its sent record was written. Absent until then. */
   readonly unsent?: Call;
 }
 
@@ -44,7 +44,7 @@ export interface BoundCall {
 export interface CallTraits {
   /** Checks, or follows, the account that is linked now. */
   attach(work: CallWork, linked: Connection): Promise<Step> | Step;
-  /** Phases before the marker. They may be repeated, and nobody can see their effect. */
+  /** Phases before the sent record. They may be repeated, and nobody can see their effect. */
   readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
   /** Returns the network's call with its input. */
   bind(work: CallWork): BoundCall;
@@ -103,8 +103,8 @@ export function toPublish(work: CallWork): LegToPublish {
   const { run, network, leg, unsent } = work;
   const publishing = publishingCall(leg);
   const { connection, credentials } = accountOfWork(work);
-  // `sentAt` is the mark as it is stored: until `perform` that of the first call of unknown outcome, although it may be
-  // known by now that this had no effect. `isUnpublished` goes by what is known before this call's own mark.
+  // `sentAt` is the sent record as it is stored: until `perform` that of the first call of unknown outcome, although it may be
+  // known by now that this had no effect. `isUnpublished` goes by what is known before this call's own record.
   const { sentAt } = publishingCall(run.claim.leg);
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {

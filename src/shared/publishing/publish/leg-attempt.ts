@@ -80,7 +80,7 @@ export function asBeforeClaim(before: Leg, taken: Leg, now: Date, seconds: numbe
   };
 }
 
-/** Returns the leg without its lease, due in `seconds`. The mark of a sent call stays. */
+/** Returns the leg without its lease, due in `seconds`. The sent record of a call stays. */
 export function postponed(leg: Leg, waitsFor: WaitsFor, now: Date, seconds: number): Leg {
   const waiting = withCall(leg, waitingCall(callOf(leg), waitsFor));
   return { ...waiting, ...free, notBefore: secondsAfter(now, seconds) };

@@ -29,7 +29,7 @@ import { afterRefusal, shownInSeconds } from "./refusal.ts";
 
 /*
  * Makes the call of a claimed leg, as far as possible now: attach the account, find out what became of an earlier call,
- * prepare, mark, perform, and check a refusal. Each phase returns more work or what is to be written, and only `applyStep`
+ * prepare, record, perform, and check a refusal. Each phase returns more work or what is to be written, and only `applyStep`
  * writes it. `call-traits.ts` has what differs between the kinds of calls.
  */
 
@@ -66,7 +66,7 @@ function unknownMs({ run, leg }: LegWork): number {
 }
 
 /** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
-async function findEarlier(work: CallWork): Promise<Step> {
+async function lookUpCall(work: CallWork): Promise<Step> {
   const { run, traits, leg } = work;
   const { sentAt, calledAt, resend, refusal } = callOf(leg);
   if (sentAt === null) return goOn(work);
@@ -118,11 +118,11 @@ function noTime(work: CallWork): Step {
 }
 
 /**
- * Writes the marker that outlives the worker. A worker that finds it looks the call up first. No marker is written if
+ * Writes the sent record, which outlives the worker. A worker that finds it looks the call up first. None is written if
  * the lease or the worker's time could end before the call does. What was prepared is kept, because repeating that
  * would use up the next lease too.
  */
-async function markSent(work: CallWork): Promise<Step> {
+async function recordSent(work: CallWork): Promise<Step> {
   const { run } = work;
   const unsent = callOf(work.leg);
   // Nothing is written below a post that is to be removed.
@@ -133,11 +133,11 @@ async function markSent(work: CallWork): Promise<Step> {
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
   const sent = { ...work, leg, unsent };
   if (timeSuffices(run)) return goOn(sent);
-  // Writing the marker took long.
+  // Writing the record took long.
   return noTime(notMade(sent));
 }
 
-/** Returns the work on a marked call that was certainly not made. */
+/** Returns the work on a sent call that was certainly not made. */
 function notMade({ unsent, ...work }: CallWork): CallWork {
   return unsent === undefined ? work : withCallOf(work, (call) => unsentCall(call, unsent));
 }
@@ -190,9 +190,9 @@ async function checkRefusal(work: CallWork, refusal: RefusalOutcome): Promise<St
 }
 
 /** Returns the step after a refusal that counts. */
-async function takeRefusal(marked: CallWork, refusal: RefusalOutcome): Promise<Step> {
+async function takeRefusal(sent: CallWork, refusal: RefusalOutcome): Promise<Step> {
   const { failure } = refusal;
-  const work = notMade(marked);
+  const work = notMade(sent);
   if (refusal.kind === "rejected") return endRefused(work, failure);
   if (refusal.kind === "try_later") return tryLater(work, refusal);
   const { remote, pollAfterSeconds: retryAfterSeconds } = refusal;
@@ -232,7 +232,7 @@ export async function makeCall(run: LegRun): Promise<Step> {
   }
   const traits = CALL_TRAITS[call.kind];
   let work: CallWork = { run, leg, network, traits };
-  for (const phase of [attach, findEarlier, ...traits.prepare, markSent, perform]) {
+  for (const phase of [attach, lookUpCall, ...traits.prepare, recordSent, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
     work = step.work;

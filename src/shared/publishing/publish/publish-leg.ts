@@ -19,7 +19,7 @@ export const HAND_BACK_SECONDS = 1;
 
 /**
  * Continues one leg as far as possible now. May be called at any time, any number of times, in any number of processes:
- * a leg is only worked on under a claim, and a visible call is made only after writing a marker that outlives the
+ * a leg is only worked on under a claim, and a visible call is made only after writing a sent record that outlives the
  * worker.
  */
 export async function publishLeg(

@@ -1,6 +1,6 @@
 import { connectionsOf } from "../../connections/connections.ts";
 import type { PartitionView } from "../../partition/partition.ts";
-import { refusal, walletOf } from "../../ledger/ledger.ts";
+import { spendingRefusal, walletOf } from "../../ledger/ledger.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/networks.ts";
 import type { AppError } from "../../runtime/errors.ts";
@@ -8,7 +8,7 @@ import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import { hintWakes, type Wake } from "../../wake/wake.ts";
-import { reserveMovement } from "../accept/accept.ts";
+import { reserveMovement } from "../accept/accept-operation.ts";
 import { checkPost } from "../accept/check-post.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { duePosts } from "../hints.ts";
@@ -83,7 +83,7 @@ function legsAtStart(
   const after = open((leg) => started(leg, checkOf(leg), view.now));
   const begun = after.filter(({ reservation }) => reservation.state === "open");
   const tokens = begun.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const unpaid = tokens === 0 ? undefined : refusal(walletOf(view), tokens, view.now);
+  const unpaid = tokens === 0 ? undefined : spendingRefusal(walletOf(view), tokens, view.now);
   if (unpaid !== undefined)
     return { ...none({ status: "failed", code: "insufficient_tokens" }), unpaid };
   return { legs: after, networks: begun.map(({ network }) => network), tokens };

@@ -1,5 +1,5 @@
 import { OutdatedAccess } from "../../partition/partition.ts";
-import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
+import { type Movement, priceOf, spendingRefusal, walletOf } from "../../ledger/ledger.ts";
 import type { NetworkName } from "../../networks/networks.ts";
 import { newDueTime, NO_HINTS } from "../hints.ts";
 import {
@@ -75,13 +75,13 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedP
       // An earlier try of this operation was applied, and its answer lost: its hints, in `tried`, are yet to be sent.
       if (earlier?.postId === post.id) {
         const hints = tried?.answer.hints ?? NO_HINTS;
-        return { kind: "done", answer: { answer: earlier, hints } };
+        return { kind: "done", answer: { result: earlier, hints } };
       }
       if (accessVersion === "" || accessVersion !== view.accessVersion)
         return { kind: "refuse", error: new OutdatedAccess() };
       if (earlier !== undefined)
-        return { kind: "done", answer: { answer: earlier, hints: NO_HINTS } };
-      const error = refusal(walletOf(view), movement.tokens, view.now);
+        return { kind: "done", answer: { result: earlier, hints: NO_HINTS } };
+      const error = spendingRefusal(walletOf(view), movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
       const key = toAcceptedRow(rowKey, accepted, post.createdAt);
       const movements = [movement];
@@ -89,7 +89,7 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedP
       return {
         kind: "write",
         writes: [{ kind: "create", row: key }, ...writes],
-        answer: { answer: accepted, hints },
+        answer: { result: accepted, hints },
       };
     },
   };

@@ -48,7 +48,7 @@ async function publishEach(
   const isTorn = first !== undefined && !hasStarted(first.post);
   const seen = isTorn ? await posts.findToPublish(ref, networks) : first;
   const errors: unknown[] = [];
-  const works: Promise<void>[] = [];
+  const running: Promise<void>[] = [];
   if (seen !== undefined)
     for (const stored of seen.legs) {
       const work = continueWork(seen.post, { network: stored.leg.network }, async () => {
@@ -61,9 +61,9 @@ async function publishEach(
           errors.push(error);
         }
       });
-      works.push(work);
+      running.push(work);
     }
-  const publishing = Promise.all(works);
+  const publishing = Promise.all(running);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
   if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);

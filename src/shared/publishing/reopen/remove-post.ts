@@ -28,8 +28,8 @@ import type { PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
 import { foreignIssues } from "./foreign-issues.ts";
-import { free } from "./leg-attempt.ts";
-import { noteStep } from "./timeline-recorder.ts";
+import { free } from "../publish/leg-attempt.ts";
+import { noteStep } from "../publish/timeline-recorder.ts";
 
 /** Whether what a leg made visible can be removed. */
 type Removable = "yes" | "unsupported" | "pending" | "removed" | "retried" | "nothing";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type Movement, priceOf, refusal, walletOf } from "../../ledger/ledger.ts";
+import { type Movement, priceOf, spendingRefusal, walletOf } from "../../ledger/ledger.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { NetworkName } from "../../networks/networks.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
-import { reserveMovement } from "../accept/accept.ts";
+import { reserveMovement } from "../accept/accept-operation.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { isBeingRemoved, retried, legStatusOf, type Leg } from "../leg.ts";
 import {
@@ -21,7 +21,7 @@ import type { PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
 import { foreignIssues } from "./foreign-issues.ts";
-import { noteStep } from "./timeline-recorder.ts";
+import { noteStep } from "../publish/timeline-recorder.ts";
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 
@@ -71,7 +71,7 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
         actor: actorOf(scope.caller),
         requestId: scope.requestId,
       };
-      const error = refusal(walletOf(view), tokens, now);
+      const error = spendingRefusal(walletOf(view), tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));
       return {
