@@ -43,7 +43,8 @@ export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement)
   const rows = [
     ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, log-ins, failures to cause"],
     ["Mailbox", `${demo.sandboxUrl}/mailbox`, "every mail that the relay sends"],
-    ["Reference", `${demo.baseUrl}/docs`, "every call of the API"],
+    ["Reference", `${demo.baseUrl}/docs`, "every call of the API; the next address has its key"],
+    ["Try calls", `${demo.sandboxUrl}/reference`, "the reference with buttons that send a call"],
     ["Connect page", connectUrl, "where your customers link their accounts"],
     ["Webhooks", "npm run listen", "receives, verifies and prints them, in another terminal"],
     ["API key", shortened(demo.apiKey), `in full, with the other ids: ${demoFile}`],

@@ -164,21 +164,32 @@ async function bringUp(run: Run, options: Options): Promise<void> {
     PORT_SETTINGS.filter((setting) => hasOwnHost || setting !== "PORT"),
   );
   mkdirSync(local, { recursive: true });
-  if (hasOwnHost) {
-    console.log("Building and starting …");
-    await buildInChild();
-  }
-  const { pieces, sandbox, issuer } = await startPieces(run, options);
+  const startedAt = performance.now();
+  const showStep = (step: string) =>
+    console.log(
+      `${String(Math.round((performance.now() - startedAt) / 1000)).padStart(3)} s  ${step} …`,
+    );
+  showStep(
+    hasOwnHost
+      ? "Building the relay; starting storage, the sandbox's networks and a mailbox"
+      : "Starting storage, the sandbox's networks and a mailbox",
+  );
+  const [{ pieces, sandbox, issuer }] = await Promise.all([
+    startPieces(run, options),
+    hasOwnHost ? buildInChild() : undefined,
+  ]);
   const baseUrl = pieces.publicBaseUrl;
   const environment = hostEnvironment(pieces, process.env);
   const hostLog = join(local, "host.log");
   run.ending.throwIfAborted();
   if (hasOwnHost) {
+    showStep("Starting the API");
     const output = { logFile: hostLog, onLine: lineShower(sandbox) };
     const host = run.add(startHostProcess({ ...environment, PORT: String(ports.PORT) }, output));
     void host.ended.then((problem) => run.end(problem));
   } else console.log(`Everything but the host is up. Waiting for one at ${baseUrl} …`);
   await untilHealthy(run, baseUrl, hasOwnHost ? HEALTH_MS : Infinity);
+  showStep("Preparing the demo customer and its accounts");
   const operatorToken = await issuer.token({
     roles: ["Admin"],
     audience: environment["OPERATOR_AUDIENCE"]?.trim().split(/\s+/)[0] ?? AUDIENCE,
@@ -194,6 +205,7 @@ async function bringUp(run: Run, options: Options): Promise<void> {
   if (demo === undefined) console.log(`The API is at ${baseUrl}. Ctrl-C stops everything.`);
   else {
     sandbox.connectUrl = demo.connectUrl;
+    sandbox.referenceUrl = `${baseUrl}/docs#demo=${demo.apiKey},${demo.profileId},createPost`;
     const connectUrl = `${sandbox.url}/connect`;
     announce({ demo, connectUrl, demoFile, curlFile: join(local, "demo.curl") });
   }

@@ -26,6 +26,8 @@ export interface Workings {
   advance(milliseconds: number): void;
   /** The relay's page that links accounts; "" while there is none. */
   connectUrl(): string;
+  /** The relay's reference with a key to try calls with; "" while there is none. */
+  referenceUrl(): string;
 }
 
 function problem(message: string): Refusal {
@@ -122,6 +124,12 @@ function blob(workings: Workings, exchange: Exchange): Answer {
   };
 }
 
+/** Leads to a page of the relay, once there is one. */
+function ledTo(location: string): Answer {
+  if (location === "") throw new Refusal(json(404, { error: "the relay has no such page yet" }));
+  return { ...empty(302), headers: { location } };
+}
+
 /** The sandbox's own address: the front page, and what tests and other programs ask it. */
 export function ownSite(workings: Workings): Site {
   return {
@@ -131,12 +139,8 @@ export function ownSite(workings: Workings): Site {
       route("GET /", "sandbox", ({ query }) =>
         htmlPage(200, frontPage(workings.networks, everPublished(workings), query.has("still"))),
       ),
-      route("GET /connect", "sandbox", () => {
-        const location = workings.connectUrl();
-        if (location === "")
-          throw new Refusal(json(404, { error: "there is no connect page yet" }));
-        return { ...empty(302), headers: { location } };
-      }),
+      route("GET /connect", "sandbox", () => ledTo(workings.connectUrl())),
+      route("GET /reference", "sandbox", () => ledTo(workings.referenceUrl())),
       route("GET /_sandbox/health", "sandbox", () => json(200, { status: "ok" })),
       route("GET /_sandbox/posts", "sandbox", ({ query }) =>
         json(200, { posts: workings.posts(query.get("network") ?? undefined) }),

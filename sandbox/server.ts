@@ -42,6 +42,8 @@ export interface Sandbox {
   readonly hosts: readonly string[];
   /** Where `/connect` leads; "" while there is no page that links accounts. */
   connectUrl: string;
+  /** Where `/reference` leads: the reference of the relay, with a key in the fragment; "" while there is none. */
+  referenceUrl: string;
   /** The networks with their accounts and switches. */
   readonly networks: Networks;
   /** What is public, oldest first. */
@@ -105,6 +107,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     advance,
     mailbox,
     connectUrl: () => sandbox.connectUrl,
+    referenceUrl: () => sandbox.referenceUrl,
   });
   const changed: Served["changed"] = (network, method) =>
     network === undefined || method === "GET" ? saved?.changed() : saved?.saveOne(network);
@@ -117,6 +120,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     port,
     connectUrl: "",
+    referenceUrl: "",
     networks,
     posts,
     reset,

@@ -156,6 +156,10 @@ describe("npm start", () => {
     expect(started.output()).toContain(` ${sandboxUrl}/connect `);
     const answer = await fetch(`${sandboxUrl}/connect`);
     expect([answer.status, answer.url]).toEqual([200, connectUrl]);
+    const reference = await fetch(`${sandboxUrl}/reference`, { redirect: "manual" });
+    expect(reference.headers.get("location")).toMatch(
+      /^http:\/\/localhost:\d+\/api\/docs#demo=sk_live_\w+,prf_\w+,createPost$/,
+    );
     const page = await answer.text();
     for (const name of DEMO_NETWORKS) expect(page).toContain(`/v1/connect/ui/${name}`);
     expect(page).not.toMatch(/Connected\b/);
