@@ -3,6 +3,7 @@
  * stands over all of them, and only what runs the app imports it.
  */
 export const FOLDERS = [
+  "host",
   "http",
   "background",
   "erasure",
@@ -101,7 +102,7 @@ export default {
     {
       name: "azure-packages-at-the-edge",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main\\.ts|shared/(http|runtime/storage)/)" },
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|shared/(host|runtime/storage)/)" },
       to: { path: "node_modules/@azure/" },
     },
     {

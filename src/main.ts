@@ -8,7 +8,7 @@ import {
   registerTimers,
   registerWorkers,
   type Running,
-} from "./shared/http/register.ts";
+} from "./shared/host/register.ts";
 
 // This must throw: if the error were caught, the app would start without any function.
 const config = readConfig();

@@ -1,8 +1,8 @@
 import type { Config } from "../shared/config/config.ts";
 import { answer, answerUnrouted } from "../shared/http/answer.ts";
-import type { Running } from "../shared/http/register.ts";
+import type { Running } from "../shared/host/register.ts";
 import type { Route } from "../shared/http/route.ts";
-import { runTimer } from "../shared/http/worker.ts";
+import { runTimer } from "../shared/host/worker.ts";
 import { buildServices } from "../shared/compose.ts";
 import { onDamagedRow } from "../shared/runtime/storage/damaged-row.ts";
 import { healthRoutes } from "./health.ts";

@@ -1,6 +1,6 @@
-import type { Timer } from "../shared/http/worker.ts";
+import type { Timer } from "../shared/host/worker.ts";
 
-const loadWalks = async () => (await import("./background.ts")).background;
+const loadWalks = async () => (await import("./background-verbs.ts")).backgroundVerbs;
 
 /**
  * One timer for all scheduled work. It fires each minute and runs every walk that is due. Each further timer would be a

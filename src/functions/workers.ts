@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { resendWalkHint, WalkHint } from "../shared/background/background.ts";
-import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
+import { systemScope, worker, type Worker } from "../shared/host/worker.ts";
 import {
   PUBLISHING_QUEUE,
   PublishingHint,
@@ -15,7 +15,7 @@ export const WebhookMessage = shape(() =>
 );
 export type WebhookMessage = ShapeOf<typeof WebhookMessage>;
 
-const loadWorkers = async () => (await import("./background.ts")).background;
+const loadWorkers = async () => (await import("./background-verbs.ts")).backgroundVerbs;
 
 export const workers: readonly Worker[] = [
   worker(PUBLISHING_QUEUE, {

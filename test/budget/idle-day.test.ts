@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runDueWalks } from "../../src/shared/background/background.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
+import { systemScope } from "../../src/shared/host/worker.ts";
 import { aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 

@@ -1,4 +1,4 @@
-import type { Worker } from "../../src/shared/http/worker.ts";
+import type { Worker } from "../../src/shared/host/worker.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { MessageQueue, PoisonQueue } from "../../src/shared/runtime/storage/queue.ts";
 

@@ -1,4 +1,4 @@
-import { DEQUEUES_MAX } from "../../src/shared/http/worker.ts";
+import { DEQUEUES_MAX } from "../../src/shared/host/worker.ts";
 import type { MessageQueue, PoisonQueue } from "../../src/shared/runtime/storage/queue.ts";
 import type { Machine, Nature } from "./machine.ts";
 import { QueueModel, type Message, type MessageFate } from "./queue-model.ts";

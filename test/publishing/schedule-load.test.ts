@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
-import { hintsOf } from "../../src/shared/http/worker.ts";
+import { hintsOf } from "../../src/shared/host/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { postWake } from "../../src/shared/publishing/post.ts";

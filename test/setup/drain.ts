@@ -1,5 +1,5 @@
 import { QueueServiceClient } from "@azure/storage-queue";
-import type { Worker } from "../../src/shared/http/worker.ts";
+import type { Worker } from "../../src/shared/host/worker.ts";
 import type { Services } from "../../src/shared/compose.ts";
 
 const MESSAGES_MAX = 5_000;

@@ -2,7 +2,7 @@ import { checkAccounts as stepsOfAccounts } from "../../src/shared/background/ac
 import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
+import { systemScope } from "../../src/shared/host/worker.ts";
 import type { StoredWake, WakeKind } from "../../src/shared/wake/wake.ts";
 
 const RUN_MS = 60_000;

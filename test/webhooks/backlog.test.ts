@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 // Here, so that no run waits for it, whose time would go on meanwhile.
-import "../../src/functions/background.ts";
+import "../../src/functions/background-verbs.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";

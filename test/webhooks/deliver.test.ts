@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
-import { hintsOf } from "../../src/shared/http/worker.ts";
+import { hintsOf } from "../../src/shared/host/worker.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { hintsOf } from "../../src/shared/http/worker.ts";
+import { hintsOf } from "../../src/shared/host/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { runWalk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
+import { systemScope } from "../../src/shared/host/worker.ts";
 import { wakeOf } from "../../src/shared/wake/wake.ts";
 import { startRelay } from "../setup/relay.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";

@@ -8,7 +8,7 @@ import type {
 } from "./caller.ts";
 
 /**
- * The caller, and what the caller may access. The rules in `http/access` make the scopes of requests, and `http/worker.ts`
+ * The caller, and what the caller may access. The rules in `http/access` make the scopes of requests, and `host/worker.ts`
  * those of timers and of messages that belong to no tenant. A verb that needs a tenant takes the scope, and every store
  * call builds its keys from it.
  */

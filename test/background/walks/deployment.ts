@@ -1,7 +1,7 @@
 import { WebhookMessage } from "../../../src/functions/workers.ts";
 import { continueWalk, runDueWalks } from "../../../src/shared/background/run-due-walks.ts";
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
-import { hintsOf, systemScope } from "../../../src/shared/http/worker.ts";
+import { hintsOf, systemScope } from "../../../src/shared/host/worker.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import type { Log, LogFields } from "../../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../../src/shared/runtime/ids.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { continueWalk, runDueWalks } from "../../../src/shared/background/run-due-walks.ts";
 import { runWalk, type Walk } from "../../../src/shared/background/walk.ts";
 import { WALKS } from "../../../src/shared/background/walks.ts";
-import { systemScope } from "../../../src/shared/http/worker.ts";
+import { systemScope } from "../../../src/shared/host/worker.ts";
 import { overItems, stepsWith, type TakeStep } from "../../../src/shared/runtime/walk-step.ts";
 import { WalkHint } from "../../../src/shared/background/background.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";

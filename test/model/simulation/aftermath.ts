@@ -1,7 +1,7 @@
 import type { OperatorScope } from "../../../src/shared/callers/scope.ts";
 import { redriveDead } from "../../../src/shared/webhooks/deliveries/redrive.ts";
 import { WALKS } from "../../../src/shared/background/walks.ts";
-import { systemScope } from "../../../src/shared/http/worker.ts";
+import { systemScope } from "../../../src/shared/host/worker.ts";
 import { ratesOf } from "../weather.ts";
 import { reconcileWallets } from "../../setup/walks.ts";
 import type { World } from "./hosts.ts";

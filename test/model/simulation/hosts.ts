@@ -1,5 +1,5 @@
 // Here, so that no run waits for it, whose time would go on meanwhile.
-import "../../../src/functions/background.ts";
+import "../../../src/functions/background-verbs.ts";
 import { timers } from "../../../src/functions/timers.ts";
 import { workers } from "../../../src/functions/workers.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
@@ -7,7 +7,7 @@ import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { Log, LogFields } from "../../../src/shared/runtime/log.ts";
 import { checkWallet } from "../../../src/shared/ledger/reconcile-wallet.ts";
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
-import { systemScope } from "../../../src/shared/http/worker.ts";
+import { systemScope } from "../../../src/shared/host/worker.ts";
 import type { History } from "./history.ts";
 import { Machine, type Nature } from "../machine.ts";
 import { tablesOver } from "../model-client.ts";

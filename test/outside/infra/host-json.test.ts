@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { DEQUEUES_MAX } from "../../../src/shared/http/worker.ts";
+import { DEQUEUES_MAX } from "../../../src/shared/host/worker.ts";
 
 const level = z.enum(["Trace", "Debug", "Information", "Warning", "Error", "Critical", "None"]);
 const time = z.string().regex(/^(\d+\.)?\d{2}:\d{2}:\d{2}(\.\d+)?$/);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { expect, test, vi } from "vitest";
 import type { Services } from "../../../src/shared/compose.ts";
 import { FairLimit } from "../../../src/shared/runtime/fair-limit.ts";
-import { worker } from "../../../src/shared/http/worker.ts";
+import { worker } from "../../../src/shared/host/worker.ts";
 import { shape, type ShapeOf } from "../../../src/shared/runtime/shape.ts";
 import { HintQueue, hintOf } from "../../../src/shared/runtime/storage/queue.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RouteTable } from "../../../tools/host/http-routing.ts";
 import { decodePath, encodePath } from "../../../tools/host/request-path.ts";
 import { routeKeys } from "../../../src/functions/manifest.ts";
-import { functionName } from "../../../src/shared/http/register.ts";
+import { functionName } from "../../../src/shared/host/register.ts";
 import { methodsOf } from "../../../src/shared/http/route.ts";
 
 function table(

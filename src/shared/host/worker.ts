@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { recordPoison } from "../background/background.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
-import type { HttpDeps } from "./deps.ts";
+import type { HttpDeps } from "../http/deps.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Shape } from "../runtime/shape.ts";
 import {

@@ -6,10 +6,10 @@ import {
 } from "@azure/functions";
 import type { Config } from "../config/config.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
-import type { answer, Outgoing } from "./answer.ts";
-import type { HttpDeps } from "./deps.ts";
-import type { Incoming } from "./parse-input.ts";
-import { methodsOf, type Route, type RouteKey } from "./route.ts";
+import type { answer, Outgoing } from "../http/answer.ts";
+import type { HttpDeps } from "../http/deps.ts";
+import type { Incoming } from "../http/parse-input.ts";
+import { methodsOf, type Route, type RouteKey } from "../http/route.ts";
 import type { runTimer, Timer, Worker } from "./worker.ts";
 
 function toInvocation(context: InvocationContext): Invocation {

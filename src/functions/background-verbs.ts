@@ -7,7 +7,7 @@ import { deliverWebhook, fanOutEvents } from "../shared/webhooks/webhooks.ts";
  * every line makes a cold start slower. It is one chunk, because code that several chunks share would end up in many
  * small files.
  */
-export const background = {
+export const backgroundVerbs = {
   continueWalk,
   deliverWebhook,
   fanOutEvents,
