@@ -115,13 +115,12 @@ class Reader {
       properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
       required: fields.filter(isNeeded).map(({ name }) => name),
     };
-    const about = operation.description?.split("\n\n")[0];
     return {
       id,
       line: words.join(" "),
       types: {
         type: "object",
-        ...(about === undefined ? {} : { description: about }),
+        description: operation.summary,
         properties: {
           input: body === undefined ? input : withBody(input, leanSchema(body)),
           ...answer,

@@ -1277,7 +1277,7 @@ export interface components {
       };
     };
     Operations: {
-      /** Checks it against the networks' rules. Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`. */
+      /** Validate a post */
       validatePost: {
         input: {
           media?: "true" | "false";
@@ -1287,7 +1287,7 @@ export interface components {
         } & components["schemas"]["PostRequest"];
         answer: components["schemas"]["ValidationResult"];
       };
-      /** Publishes it now, or at `scheduleAt`. The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due. */
+      /** Create a post */
       createPost: {
         input: {
           idempotencyKey?: string;
@@ -1297,7 +1297,7 @@ export interface components {
         } & components["schemas"]["PostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** The profile's posts, newest first. */
+      /** List posts */
       listPosts: {
         input: {
           limit?: number;
@@ -1313,7 +1313,7 @@ export interface components {
         };
         item: components["schemas"]["Post"];
       };
-      /** Returns it with its legs. */
+      /** Get a post */
       getPost: {
         input: {
           postId: string;
@@ -1323,7 +1323,7 @@ export interface components {
         };
         answer: components["schemas"]["Post"];
       };
-      /** Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`. */
+      /** Update a scheduled post */
       updatePost: {
         input: {
           postId: string;
@@ -1333,7 +1333,7 @@ export interface components {
         } & components["schemas"]["UpdatePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it. */
+      /** Cancel a scheduled post */
       cancelPost: {
         input: {
           postId: string;
@@ -1343,7 +1343,7 @@ export interface components {
         };
         answer?: components["schemas"]["Post"];
       };
-      /** Lists what happened to the post, in order. For troubleshooting: every call to a network with its time and status, never a secret. Steps may be added without notice, so don't build on them. */
+      /** Get a post's timeline */
       getTimeline: {
         input: {
           postId: string;
@@ -1353,7 +1353,7 @@ export interface components {
         };
         answer: components["schemas"]["TimelineStep"][];
       };
-      /** Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change. */
+      /** Retry failed legs */
       retryPost: {
         input: {
           postId: string;
@@ -1363,7 +1363,7 @@ export interface components {
         } & components["schemas"]["RetryPostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile. */
+      /** Remove a published post */
       removePost: {
         input: {
           postId: string;
@@ -1373,7 +1373,7 @@ export interface components {
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** A restricted key sees those on its allowlist. */
+      /** List profiles */
       listProfiles: {
         input: {
           limit?: number;
@@ -1384,13 +1384,14 @@ export interface components {
         };
         item: components["schemas"]["Profile"];
       };
-      /** Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first. */
+      /** Create a profile */
       createProfile: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateProfileRequest"];
         answer: components["schemas"]["Profile"];
       };
+      /** Get a profile */
       getProfile: {
         input: {
           profileId?: string;
@@ -1399,7 +1400,7 @@ export interface components {
         };
         answer: components["schemas"]["Profile"];
       };
-      /** Fields that aren't named stay unchanged. An `externalId` of null or `""` clears it. */
+      /** Update a profile */
       updateProfile: {
         input: {
           profileId?: string;
@@ -1408,7 +1409,7 @@ export interface components {
         } & components["schemas"]["UpdateProfileRequest"];
         answer: components["schemas"]["Profile"];
       };
-      /** It can be reactivated. Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile. */
+      /** Disable a profile */
       disableProfile: {
         input: {
           profileId?: string;
@@ -1417,7 +1418,7 @@ export interface components {
         };
         answer?: components["schemas"]["Profile"];
       };
-      /** Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored. */
+      /** Erase a profile */
       eraseProfile: {
         input: {
           profileId?: string;
@@ -1425,7 +1426,7 @@ export interface components {
         };
         answer: components["schemas"]["Profile"];
       };
-      /** The profile's linked accounts. At most one per network, so there is only one page. */
+      /** List connections */
       listConnections: {
         input: {
           profileId?: string;
@@ -1434,7 +1435,7 @@ export interface components {
         };
         item: components["schemas"]["Connection"];
       };
-      /** Purges its tokens, and revokes them at the network. */
+      /** Unlink an account */
       removeConnection: {
         input: {
           profileId?: string;
@@ -1444,7 +1445,7 @@ export interface components {
         };
         answer?: components["schemas"]["Connection"];
       };
-      /** Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`. */
+      /** Create a connect session */
       createConnectSession: {
         input: {
           profileId?: string;
@@ -1453,7 +1454,7 @@ export interface components {
         } & components["schemas"]["CreateConnectSessionRequest"];
         answer: components["schemas"]["ConnectSessionCreated"];
       };
-      /** The profile's, without the addresses of their pages. Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last. */
+      /** List open connect sessions */
       listConnectSessions: {
         input: {
           profileId?: string;
@@ -1464,7 +1465,7 @@ export interface components {
         };
         item: components["schemas"]["ConnectSession"];
       };
-      /** Returns it with the connections made in it. */
+      /** Get a connect session */
       getConnectSession: {
         input: {
           sessionId: string;
@@ -1474,7 +1475,7 @@ export interface components {
         };
         answer: components["schemas"]["ConnectSession"];
       };
-      /** Only an open one can be canceled. Its page then links nothing more. */
+      /** Cancel a connect session */
       cancelConnectSession: {
         input: {
           sessionId: string;
@@ -1484,7 +1485,7 @@ export interface components {
         };
         answer: components["schemas"]["ConnectSession"];
       };
-      /** The hosted page, for the end user's browser. Send the browser to `connectUrl`, which has both parameters. */
+      /** Open the connect page */
       showConnectPage: {
         input: {
           session?: string;
@@ -1496,7 +1497,7 @@ export interface components {
         };
         answer: string;
       };
-      /** Without their secrets. A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform. */
+      /** List webhook endpoints */
       listWebhooks: {
         input: {
           limit?: number;
@@ -1505,14 +1506,14 @@ export interface components {
         };
         item: components["schemas"]["Webhook"];
       };
-      /** Only this answer contains its secret. Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days. */
+      /** Create a webhook endpoint */
       createWebhook: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateWebhookRequest"];
         answer: components["schemas"]["WebhookWithSecret"];
       };
-      /** Changes, disables or reactivates it. Fields that aren't named stay unchanged. */
+      /** Update a webhook endpoint */
       updateWebhook: {
         input: {
           webhookId: string;
@@ -1520,7 +1521,7 @@ export interface components {
         } & components["schemas"]["UpdateWebhookRequest"];
         answer: components["schemas"]["Webhook"];
       };
-      /** Returns the deleted endpoint. Its pending deliveries end as dead. */
+      /** Delete a webhook endpoint */
       deleteWebhook: {
         input: {
           webhookId: string;
@@ -1528,7 +1529,7 @@ export interface components {
         };
         answer?: components["schemas"]["Webhook"];
       };
-      /** Only this answer contains the new one. For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately. */
+      /** Rotate a signing secret */
       rotateWebhookSecret: {
         input: {
           webhookId: string;
@@ -1536,7 +1537,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookWithSecret"];
       };
-      /** Sends the endpoint a `webhook.test` event. Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result. */
+      /** Send a test event */
       testWebhook: {
         input: {
           webhookId: string;
@@ -1544,7 +1545,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookDelivery"];
       };
-      /** Newest first. A restricted key sees those about the profiles on its allowlist. */
+      /** List an endpoint's deliveries */
       listDeliveries: {
         input: {
           webhookId: string;
@@ -1578,7 +1579,7 @@ export interface components {
         };
         item: components["schemas"]["WebhookDelivery"];
       };
-      /** The delivery, and what it sends: to find out why a receiver refuses it, or to send it again by hand. A restricted key sees those about the profiles on its allowlist. */
+      /** Get a delivery with its request */
       getDelivery: {
         input: {
           webhookId: string;
@@ -1587,7 +1588,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookDeliveryWithRequest"];
       };
-      /** Sends its event again. For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own. */
+      /** Redrive a delivery */
       redriveDelivery: {
         input: {
           webhookId: string;
@@ -1596,7 +1597,7 @@ export interface components {
         };
         answer: components["schemas"]["WebhookDelivery"];
       };
-      /** The application's events of the last 30 days, oldest first. The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`. */
+      /** List events */
       listEvents: {
         input: {
           limit?: number;
@@ -1606,14 +1607,14 @@ export interface components {
         };
         item: components["schemas"]["Event"];
       };
-      /** Says what the wallet holds, and how much of it is reserved. */
+      /** Get the balance */
       getBalance: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Balance"];
       };
-      /** Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist. */
+      /** List ledger entries */
       listUsage: {
         input: {
           limit?: number;
@@ -1636,7 +1637,7 @@ export interface components {
         };
         item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
       };
-      /** The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist. */
+      /** Export ledger entries as CSV */
       exportUsage: {
         input: {
           from: string;
@@ -1656,26 +1657,26 @@ export interface components {
         };
         answer: string;
       };
-      /** Returns the daily token budget and its use. */
+      /** Get the daily budget */
       getBillingLimits: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["BillingLimits"];
       };
-      /** Sets or removes the daily token budget. A budget below today's spending only stops new spending. */
+      /** Change the daily budget */
       updateBillingLimits: {
         input: {
           applicationId?: string;
         } & components["schemas"]["UpdateBillingLimitsRequest"];
         answer: components["schemas"]["BillingLimits"];
       };
-      /** Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict. */
+      /** Credit a platform */
       creditPlatform: {
         input: components["schemas"]["CreditPlatformRequest"];
         answer: components["schemas"]["Credited"];
       };
-      /** Without their secrets. A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform. */
+      /** List API keys */
       listKeys: {
         input: {
           limit?: number;
@@ -1684,11 +1685,12 @@ export interface components {
         };
         item: components["schemas"]["ApiKey"];
       };
-      /** Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use. */
+      /** Create an API key */
       createKey: {
         input: components["schemas"]["CreateKeyRequest"];
         answer: components["schemas"]["ApiKeyCreated"];
       };
+      /** Rename an API key */
       renameKey: {
         input: {
           keyId: string;
@@ -1696,7 +1698,7 @@ export interface components {
         } & components["schemas"]["RenameKeyRequest"];
         answer: components["schemas"]["ApiKey"];
       };
-      /** Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call. */
+      /** Delete an API key */
       deleteKey: {
         input: {
           keyId: string;
@@ -1704,7 +1706,7 @@ export interface components {
           applicationId?: string;
         };
       };
-      /** A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work. */
+      /** Revoke an API key */
       revokeKey: {
         input: {
           keyId: string;
@@ -1712,14 +1714,14 @@ export interface components {
           applicationId?: string;
         };
       };
-      /** It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application. */
+      /** Create a profile grant */
       mintProfileGrant: {
         input: {
           applicationId?: string;
         } & components["schemas"]["MintProfileGrantRequest"];
         answer: components["schemas"]["ProfileGrant"];
       };
-      /** A session sees all of the platform, a key its own. */
+      /** List applications */
       listApplications: {
         input: {
           limit?: number;
@@ -1728,27 +1730,28 @@ export interface components {
         };
         item: components["schemas"]["Application"];
       };
-      /** Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application. */
+      /** Create an application */
       createApplication: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateApplicationRequest"];
         answer: components["schemas"]["ApplicationCreated"];
       };
+      /** Get an application */
       getApplication: {
         input: {
           applicationId: string;
         };
         answer: components["schemas"]["Application"];
       };
-      /** Renames, disables or enables it. Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one. */
+      /** Update an application */
       updateApplication: {
         input: {
           applicationId: string;
         } & components["schemas"]["UpdateApplicationRequest"];
         answer: components["schemas"]["Application"];
       };
-      /** The posts of all profiles of the application, newest first. The list is exact as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      /** List an application's posts */
       listApplicationPosts: {
         input: {
           applicationId: string;
@@ -1764,7 +1767,7 @@ export interface components {
         };
         item: components["schemas"]["Post"];
       };
-      /** Returns the post with its legs, whatever profile of the application it belongs to. */
+      /** Get an application's post */
       getApplicationPost: {
         input: {
           applicationId: string;
@@ -1772,7 +1775,7 @@ export interface components {
         };
         answer: components["schemas"]["Post"];
       };
-      /** The scheduled posts of all profiles of the application, soonest first. A post is in the list from the answer that accepts it until it starts or is canceled. `from` and `to` are times of `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true. */
+      /** List an application's scheduled posts */
       listSchedule: {
         input: {
           applicationId: string;
@@ -1785,35 +1788,35 @@ export interface components {
         };
         item: components["schemas"]["Post"];
       };
-      /** Returns it with its wallet, applications and counts. */
+      /** Get the caller's platform */
       getMe: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Me"];
       };
-      /** Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off. */
+      /** Get the notice settings */
       getNotices: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["Notices"];
       };
-      /** Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened. */
+      /** Change the notice settings */
       updateNotices: {
         input: {
           applicationId?: string;
         } & components["schemas"]["UpdateNoticesRequest"];
         answer: components["schemas"]["Notices"];
       };
-      /** Lists what each operation costs, in tokens. */
+      /** Get the rate card */
       getRateCard: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["RateCard"];
       };
-      /** Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log. */
+      /** List audit events */
       listAudit: {
         input: {
           limit?: number;
@@ -1822,14 +1825,14 @@ export interface components {
         };
         item: components["schemas"]["AuditEvent"];
       };
-      /** All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`. */
+      /** Close the platform */
       closePlatform: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ClosePlatformRequest"];
         answer: components["schemas"]["ClosedPlatform"];
       };
-      /** Newest first. */
+      /** List staff */
       listUsers: {
         input: {
           limit?: number;
@@ -1838,14 +1841,14 @@ export interface components {
         };
         item: components["schemas"]["User"];
       };
-      /** The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague. */
+      /** Add a colleague */
       createUser: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateUserRequest"];
         answer: components["schemas"]["User"];
       };
-      /** Changes the role of a colleague or yourself, or your own language. Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself. */
+      /** Change a user's role or language */
       updateUser: {
         input: {
           userId: string;
@@ -1853,14 +1856,14 @@ export interface components {
         } & components["schemas"]["UpdateUserRequest"];
         answer: components["schemas"]["User"];
       };
-      /** Removes a colleague or yourself, but never the last owner. A member can only remove themselves. The user's sessions and profile grants end immediately. */
+      /** Remove a user */
       deleteUser: {
         input: {
           userId: string;
           applicationId?: string;
         };
       };
-      /** Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end. */
+      /** List invitations */
       listInvitations: {
         input: {
           limit?: number;
@@ -1870,44 +1873,44 @@ export interface components {
         };
         item: components["schemas"]["Invitation"];
       };
-      /** The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day. */
+      /** Invite a colleague */
       createInvitation: {
         input: {
           applicationId?: string;
         } & components["schemas"]["CreateInvitationRequest"];
         answer: components["schemas"]["InvitationMade"];
       };
-      /** Ends its link. */
+      /** Withdraw an invitation */
       withdrawInvitation: {
         input: {
           invitationId: string;
           applicationId?: string;
         };
       };
-      /** Creates a platform with its first user, and logs the user in. When sign-up is closed, the operators create platforms. */
+      /** Sign up */
       signUp: {
         input: components["schemas"]["SignUpRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset. */
+      /** Log in */
       logIn: {
         input: components["schemas"]["LogInRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** Ends all sessions of the user, or only this one. Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together. */
+      /** Log out */
       logOut: {
         input: {
           applicationId?: string;
         } & components["schemas"]["LogOutRequest"];
       };
-      /** Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes. */
+      /** Confirm a session with the password */
       confirmSession: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ConfirmSessionRequest"];
         answer: components["schemas"]["ConfirmedSession"];
       };
-      /** Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes. */
+      /** Change the password */
       changePassword: {
         input: {
           applicationId?: string;
@@ -1916,68 +1919,68 @@ export interface components {
           deviceToken: string;
         };
       };
-      /** Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret. */
+      /** Start setting up TOTP */
       startTotp: {
         input: {
           applicationId?: string;
         };
         answer: components["schemas"]["TotpSecret"];
       };
-      /** Deletes the recovery codes too. `code` is a code of the app or a recovery code. */
+      /** Switch TOTP off */
       removeTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpRequest"];
       };
-      /** Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them. */
+      /** Switch TOTP on */
       confirmTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ConfirmTotpRequest"];
         answer: components["schemas"]["RecoveryCodes"];
       };
-      /** Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE. */
+      /** Switch TOTP off with a POST */
       removeTotpByPost: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpByPostRequest"];
       };
-      /** Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again. */
+      /** Verify an email */
       verifyEmail: {
         input: components["schemas"]["VerifyEmailRequest"];
       };
-      /** Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing. */
+      /** Resend the verification mail */
       resendVerification: {
         input: {
           applicationId?: string;
         };
         answer: Record<string, never>;
       };
-      /** Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour. */
+      /** Request a password reset */
       askForReset: {
         input: components["schemas"]["AskForResetRequest"];
         answer: Record<string, never>;
       };
-      /** Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on. */
+      /** Set a new password with a reset link */
       confirmReset: {
         input: components["schemas"]["ConfirmResetRequest"];
         answer: {
           deviceToken: string;
         };
       };
-      /** Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required. */
+      /** Change the email */
       changeEmail: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ChangeEmailRequest"];
         answer: Record<string, never>;
       };
-      /** Makes the reader of the invitation a user of the platform, and logs them in. The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days. */
+      /** Accept an invitation */
       acceptInvitation: {
         input: components["schemas"]["AcceptInvitationRequest"];
         answer: components["schemas"]["Session"];
       };
-      /** Lists all platforms of the service. */
+      /** List platforms */
       listPlatforms: {
         input: {
           limit?: number;
@@ -1985,33 +1988,33 @@ export interface components {
         };
         item: components["schemas"]["PlatformSummary"];
       };
-      /** Creates the platform with its first user. This is the way to create a platform when sign-up is closed. */
+      /** Create a platform */
       createPlatform: {
         input: components["schemas"]["CreatePlatformRequest"];
         answer: components["schemas"]["PlatformCreated"];
       };
-      /** Returns it with its wallet, applications and counts. */
+      /** Get a platform */
       getPlatform: {
         input: {
           platformId: string;
         };
         answer: components["schemas"]["PlatformAccount"];
       };
-      /** Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed; its keys and connections don't come back. The answer is 409 `invalid_state` while running calls to networks are ending, and once the platform is being erased. A closed platform can't be suspended. */
+      /** Suspend or reactivate a platform */
       updatePlatform: {
         input: {
           platformId: string;
         } & components["schemas"]["UpdatePlatformRequest"];
         answer: components["schemas"]["PlatformSummary"];
       };
-      /** A list of one user with their platform, or an empty list when nobody signs in with the e-mail. */
+      /** Find a user by email */
       findUsers: {
         input: {
           email: string;
         };
         item: components["schemas"]["UserFound"];
       };
-      /** Newest first. */
+      /** List a platform's staff */
       listPlatformUsers: {
         input: {
           platformId: string;
@@ -2020,14 +2023,14 @@ export interface components {
         };
         item: components["schemas"]["User"];
       };
-      /** Frees the email. Their sessions, links and invitations end immediately. A platform that has no owner left is suspended. */
+      /** Remove a platform's user */
       removePlatformUser: {
         input: {
           platformId: string;
           userId: string;
         };
       };
-      /** The link sets a new password, for a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail. */
+      /** Create a reset link */
       makeResetLink: {
         input: {
           platformId: string;
@@ -2035,7 +2038,7 @@ export interface components {
         } & components["schemas"]["MakeResetLinkRequest"];
         answer: components["schemas"]["ResetLink"];
       };
-      /** Lists recent events, as far as this process saw them. */
+      /** List audit events of all platforms */
       listAllAudit: {
         input: {
           limit?: number;
@@ -2043,22 +2046,22 @@ export interface components {
         };
         item: components["schemas"]["AuditEvent"];
       };
-      /** Redrives the latest first. A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven. */
+      /** Redrive dead deliveries */
       redriveDeadDeliveries: {
         input: components["schemas"]["RedriveDeadDeliveriesRequest"];
         answer: components["schemas"]["RedriveCounts"];
       };
-      /** Checks nothing else. */
+      /** Check that the process is alive */
       getHealth: {
         input: Record<string, never>;
         answer: components["schemas"]["Health"];
       };
-      /** Checks storage and settings. Each process checks at most once a second and gives all callers the same result. */
+      /** Check that the service can work */
       getReadiness: {
         input: Record<string, never>;
         answer: components["schemas"]["Readiness"];
       };
-      /** This description of the API, for machines. */
+      /** Get the OpenAPI document */
       getOpenApi: {
         input: Record<string, never>;
         answer: {
