@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
+import { endsLegs, type FindingCode } from "../src/shared/networks/contract/errors.ts";
+import { wordsOfCode } from "../src/shared/networks/wording.ts";
 import { bad, good, soft, strong, uncertain } from "./terminal-style.ts";
 
 const LogLine = z.looseObject({
@@ -79,7 +80,8 @@ function published(line: LogLine, surroundings: Surroundings): string {
 }
 
 function remedy(code: string): string {
-  return code in LEG_ERRORS ? LEG_ERRORS[code as keyof typeof LEG_ERRORS].remediation : "";
+  // Safe: only a code passes.
+  return endsLegs(code as FindingCode) ? wordsOfCode(code as FindingCode).remediation : "";
 }
 
 function failed(line: LogLine, surroundings: Surroundings): string {

@@ -6,6 +6,7 @@ import {
   apiErrors,
   deliveryErrors,
   legErrors,
+  warningCodes,
   linkProblems,
   mastodonServers,
   networkAnswers,
@@ -81,6 +82,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
   "docs/errors.md": {
     "api errors": apiErrors,
     "leg errors": legErrors,
+    warnings: warningCodes,
     "delivery errors": deliveryErrors,
   },
   "docs/local.md": { "public answers": publicAnswers },

@@ -11,7 +11,13 @@ import { ERRORS as instagram } from "../src/shared/networks/instagram/errors.ts"
 import { ERRORS as linkedin } from "../src/shared/networks/linkedin/errors.ts";
 import { ERRORS as mastodon } from "../src/shared/networks/mastodon/errors.ts";
 import type { ErrorTable, TableRow } from "../src/shared/networks/contract/answers.ts";
-import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
+import {
+  LEG_ERRORS,
+  type LegErrorCode,
+  WARNING_CODES,
+  WARNING_MEANINGS,
+} from "../src/shared/networks/contract/errors.ts";
+import { wordsOfCode } from "../src/shared/networks/wording.ts";
 import { networkOf } from "../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../src/shared/networks/names.ts";
 import type { FileTarget, MediaTargets } from "../src/shared/networks/contract/media.ts";
@@ -40,13 +46,18 @@ export function apiErrors(): string {
 }
 
 export function legErrors(): string {
-  const rows = Object.entries(LEG_ERRORS).map(([name, { message, remediation, retryable }]) => [
-    code(name),
-    message,
-    remediation,
-    retryable ? "yes" : "no",
-  ]);
+  // Safe: these are the table's keys.
+  const rows = (Object.keys(LEG_ERRORS) as LegErrorCode[]).map((name) => {
+    const { message, remediation } = wordsOfCode(name);
+    return [code(name), message, remediation, LEG_ERRORS[name].retryable ? "yes" : "no"];
+  });
   return markdownTable(["Code", "Cause", "What to do", "Retry unchanged?"], rows);
+}
+
+/** What is done to a post, or could not be done, by the code of the warning. */
+export function warningCodes(): string {
+  const rows = WARNING_CODES.map((name) => [code(name), WARNING_MEANINGS[name]]);
+  return markdownTable(["Code", "What happens"], rows);
 }
 
 /** What the sandbox answers when a word asks for it. */
@@ -129,6 +140,9 @@ function videoLimits(video: FileTarget | undefined): string {
     ...(secondsMax === undefined ? [] : [`up to ${number(secondsMax)} s`]),
   ].join("; ");
 }
+
+/** Stands for any network, and has the rules that all have. */
+const NOBODY = { ...networkOf("mastodon"), name: "the network", rules: {} };
 
 const DRAFT = { text: "", media: [], options: {} };
 
@@ -240,11 +254,6 @@ export function networkOptions(): string {
 
 const described = () => describeRules(NETWORK_NAMES.map((name) => networkOf(name)));
 
-function ruleWords({ message, severity, limit }: DescribedRule): string {
-  const most = severity === "error" && limit !== undefined ? number(limit) : "…";
-  return message.replaceAll("{limit}", most).replaceAll("{used}", "…");
-}
-
 const SOURCES = "src/shared/networks/";
 const [ownFiles, sharedFiles] = [
   "*/*.ts",
@@ -270,22 +279,27 @@ function fileOf({ network, rule }: DescribedRule): string {
   return code(found?.file ?? "contract/media-check.ts");
 }
 
-/** Every rule that a finding or a failed leg may name. */
+const inSentence = (text: string) => text.replace(/(?<=[^.:] )The network/g, "the network");
+
+function rulesTable(rules: readonly DescribedRule[], idOf: (of: DescribedRule) => string): string {
+  const rows = rules.map((found) => {
+    const { severity, code: of, message, remediation, developerHint } = found;
+    const said = developerHint === null ? message : `${message} For the caller: ${developerHint}`;
+    return [code(idOf(found)), severity, code(of), inSentence(said), inSentence(remediation), fileOf(found)];
+  });
+  return markdownTable(["Rule", "Severity", "Code", "What it says", "What to do", "File"], rows);
+}
+
+/** Every rule that a finding or a failed leg may name. Those that all networks have are listed once. */
 export function networkRules(): string {
-  return NETWORK_NAMES.map((name) => {
-    const rows = described()
-      .filter(({ network }) => network === name)
-      .map((rule) => [
-        code(rule.rule),
-        rule.severity,
-        code(rule.code),
-        ruleWords(rule),
-        rule.remediation,
-        fileOf(rule),
-      ]);
-    const head = ["Rule", "Severity", "Code", "What it says", "What to do", "File"];
-    return `## ${networkOf(name).title}\n\n${markdownTable(head, rows)}`;
-  }).join("\n\n");
+  const common = describeRules([NOBODY]);
+  return [
+    `## All networks\n\n${rulesTable(common, ({ rule }) => `<network>${rule.slice(NOBODY.name.length)}`)}`,
+    ...NETWORK_NAMES.map((name) => {
+      const own = described().filter(({ network, isCommon }) => network === name && !isCommon);
+      return `## ${networkOf(name).title}\n\n${rulesTable(own, ({ rule }) => rule)}`;
+    }),
+  ].join("\n\n");
 }
 
 const ERROR_TABLES: Readonly<Record<(typeof NETWORK_NAMES)[number], ErrorTable>> = {
@@ -329,10 +343,9 @@ function signalWords({
 export function networkAnswers(): string {
   const rules = new Map(described().map((rule) => [rule.rule, rule]));
   return NETWORK_NAMES.map((name) => {
-    const rows = ERROR_TABLES[name].map(({ signal, code: legCode, rule, effect, message }) => {
-      const broken = rules.get(rule ?? "");
-      const words = broken === undefined ? LEG_ERRORS[legCode].message : ruleWords(broken);
-      const cells = [code(legCode), rule === undefined ? "" : code(rule), message ?? words];
+    const rows = ERROR_TABLES[name].map(({ signal, code: legCode, rule, effect }) => {
+      const words = rules.get(rule ?? "") ?? wordsOfCode(legCode, networkOf(name).title);
+      const cells = [code(legCode), rule === undefined ? "" : code(rule), words.message];
       return [signalWords(signal), ...cells, NEXT[effect]];
     });
     const head = ["The network says", "Code", "Rule", "What it means", "What follows"];

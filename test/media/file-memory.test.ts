@@ -56,7 +56,7 @@ test("one customer's files whose servers tell no size leave room in memory for o
     one.status === "rejected" ? String(one.reason.message) : "opened",
   );
   expect(
-    told.filter((each) => each === "Too many media files are being read.").length,
+    told.filter((each) => each === "Retry in a few minutes.").length,
   ).toBeGreaterThanOrEqual(5);
   expect(fileMemory.total).toBeLessThanOrEqual(128 * MEGABYTE);
   for (const one of await settled) if (one.status === "fulfilled") await one.value.close();

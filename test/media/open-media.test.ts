@@ -202,7 +202,7 @@ describe("a file that is opened", () => {
     const failure = await failureOf(file.read(MEGABYTE, 2 * MEGABYTE));
     expect(failure).toMatchObject({
       code: "media_unreachable",
-      message: "The server of the media file broke off the download.",
+      subject: "connectionLost",
     });
   });
 
@@ -222,39 +222,39 @@ describe("a file that is opened", () => {
       "missing.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The server of the media file answers with HTTP 404: it has no file at this address.",
+      "The server answers with HTTP 404: it has no file at this URL.",
     ],
     [
       "inside.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The media URL redirects to an address that is no https URL.",
+      "The URL redirects to an address that is not https.",
     ],
     [
       "loopback.jpg",
       MEGABYTE,
       "media_unreachable",
-      "The media URL doesn't lead to a public address.",
+      "The URL doesn't lead to a public address: its host name has to exist and to be public.",
     ],
-    ["circle.jpg", MEGABYTE, "media_unreachable", "The media URL redirects more than 5 times."],
+    ["circle.jpg", MEGABYTE, "media_unreachable", "The URL redirects more than 5 times. Use the one that the redirects lead to."],
     [
       "wrong-range",
       MEGABYTE,
       "media_unreachable",
-      "The server of the media file answers with another part of it than was requested.",
+      "The server answers with another part of the file than was requested. It has to answer range requests correctly, or not at all.",
     ],
     [
       "no-total",
       MEGABYTE,
       "media_unreachable",
-      "The server of the media file answers with another part of it than was requested.",
+      "The server answers with another part of the file than was requested. It has to answer range requests correctly, or not at all.",
     ],
-    ["empty", MEGABYTE, "media_unreachable", "The server of the media file answers with HTTP 416."],
+    ["empty", MEGABYTE, "media_unreachable", "The server answers with HTTP 416 instead of the file."],
     [
       "silent",
       MEGABYTE,
       "media_unreachable",
-      "The server of the media file did not answer in time.",
+      "The server of the file did not answer in time.",
     ],
   ])("%s can't be opened", async (name, bytesMax, code, message) => {
     expect(await failureOf(open(name, bytesMax))).toMatchObject({ code, message });

@@ -43,7 +43,7 @@ function hungry(): MediaReader & { asked: number } {
 
 const slow = {
   code: "media_unreachable",
-  message: "The server of the media file sends it too slowly.",
+  subject: "slow",
 };
 
 test("a server that lets a look at its file wait is given up after half a minute", async () => {
@@ -109,7 +109,7 @@ test("a reader that takes too long is not blamed on the file's server", async ()
   const reading = readFacts({ reader, owner: "a" }, { ...sampled, leftMs: () => 15_000 });
   const failed = expect(reading).rejects.toMatchObject({
     code: "media_unreachable",
-    message: "Too many media files are being read.",
+    subject: "busy",
   });
   await vi.advanceTimersByTimeAsync(15_000);
   await failed;

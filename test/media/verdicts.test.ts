@@ -312,7 +312,7 @@ describe("what validation says of a file is what publishing does with it", () =>
         code: "media_rejected",
         rule: "linkedin.media.type",
         message:
-          "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
+          "LinkedIn accepts JPEG, PNG and GIF pictures, MP4 videos, and PDF, Word and PowerPoint documents.",
         field: "mediaUrls",
         mediaIndex: 0,
       },

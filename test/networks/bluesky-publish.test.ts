@@ -45,7 +45,7 @@ describe("publishing to Bluesky", () => {
     expect(await publish({ http })).toMatchObject(refused(here));
     const moved = await publish({ http }, "https://new.example");
     expect(moved).toMatchObject(refused("connection_needs_reauth"));
-    expect(moved).not.toHaveProperty("failure.remediation");
+    expect(moved).not.toHaveProperty("failure.rule");
   });
 
   test("publishing to Bluesky has the session renewed of an account that has moved behind the log-in host", async () => {

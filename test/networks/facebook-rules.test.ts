@@ -142,12 +142,12 @@ describe("Facebook's rules", () => {
     });
   });
 
-  test("name the field that the text came from, and a way out", () => {
+  test("name the field that the text came from, and the numbers", () => {
     const text = "x".repeat(63_207);
     const [problem] = facebook.check(draft({ text, options: { text } }));
     expect(problem).toMatchObject({
       field: "platformOptions.facebook.text",
-      remediation: expect.stringMatching(/\.$/) as string,
+      values: { used: 63_207, limit: 63_206 },
     });
   });
 
@@ -216,8 +216,8 @@ describe("Facebook's answers", () => {
       code: "quota_exceeded",
       effect: "refuse",
       isProof: true,
-      message: "The network takes no more calls for this account for some hours.",
-      remediation: "Retry in 10 hours.",
+      rule: "facebook.calls.paused",
+      values: { hours: 10 },
     });
     const broken = { "x-business-use-case-usage": "{", "retry-after": "7" };
     expect(classify(answer(400, graph(4), broken), NOW).retryAfterSeconds).toBe(7);

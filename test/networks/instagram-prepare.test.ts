@@ -79,7 +79,7 @@ describe("preparing a post for Instagram", () => {
       failure: {
         code: "media_rejected",
         rule: "instagram.media.type",
-        message: "The cover can't be used.",
+        field: "platformOptions.instagram.coverUrl",
       },
     });
     expect(used.calls).toEqual([]);

@@ -86,16 +86,10 @@ describe("LinkedIn's rules", () => {
     expect(linkedin.quotaOf()).toBe("posts");
   });
 
-  test("name the field that the text came from, and what to do", () => {
+  test("name the field that the text came from", () => {
     const text = "x".repeat(3001);
     const own = linkedin.check(draft({ text, options: { text } }), {});
     expect(own[0]?.field).toBe("platformOptions.linkedin.text");
-    const problems = linkedin.check(draft({ text, media: media("a.jpg", "b.mp4", "c.mp4") }), {});
-    expect(problems.length).toBeGreaterThan(2);
-    for (const { message, remediation } of problems) {
-      expect(message).toMatch(/\.$/);
-      expect(remediation).toMatch(/\.$/);
-    }
   });
 });
 
@@ -144,8 +138,7 @@ describe("LinkedIn's answers", () => {
   test("a limit of the app says that the account is not the cause, and until when", () => {
     expect(classify(answer(429, throttle("APPLICATION DAY")), NOW)).toMatchObject({
       isOfApp: true,
-      message: "LinkedIn takes no more calls of this service today. The account is not the cause.",
-      remediation: "Retry after midnight UTC.",
+      rule: "linkedin.calls.appDay",
     });
   });
 

@@ -99,7 +99,7 @@ describe("publishing to Mastodon", () => {
     expect(await publish({ [POST]: challenge })).toMatchObject({
       kind: "try_later",
       isProof: true,
-      failure: { code: "network_unavailable", message: expect.stringContaining("protection") },
+      failure: { code: "network_unavailable", rule: "mastodon.server.challenge" },
     });
   });
 
@@ -108,7 +108,7 @@ describe("publishing to Mastodon", () => {
     const blocked = answer(403, page, { "content-type": "text/html" });
     expect(await publish({ [POST]: blocked })).toMatchObject({
       kind: "rejected",
-      failure: { code: "network_unavailable", message: expect.stringContaining("firewall") },
+      failure: { code: "network_unavailable", rule: "mastodon.server.blocked" },
     });
   });
 

@@ -94,7 +94,7 @@ describe.each(Object.entries(CASES))("%s", (_name, { remove, call, request, answ
   ] as const)("removes again after %s", async (_, reply) => {
     expect(await answered(reply)).toMatchObject({
       kind: "try_later",
-      failure: { message: "The network did not confirm that the post is gone." },
+      failure: { code: "network_unavailable" },
     });
     const again = { ...call, sentAt: NOW };
     expect(await remove.find(again, scriptedTools())).toEqual({ kind: "repeatable" });

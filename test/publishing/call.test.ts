@@ -8,6 +8,8 @@ import {
   newCall,
   withdrawn,
 } from "../../src/shared/publishing/call.ts";
+import { inWords } from "../../src/shared/networks/wording.ts";
+import { invariant } from "../../src/shared/runtime/errors.ts";
 import { nextCallSeconds } from "../../src/shared/publishing/leg-times.ts";
 import {
   isBeingRemoved,
@@ -69,12 +71,12 @@ describe("a call", () => {
   });
 
   test("a call has words of its own where those of publishing would be wrong", () => {
-    const { error } = endedCall(
-      removal(),
-      { kind: "failed", failure: { code: "network_unavailable", networkCode: null } },
-      NOW,
-    );
-    expect(error?.message).not.toContain("nothing was published");
+    const failure = { code: "network_unavailable", networkCode: null } as const;
+    const { error } = endedCall(removal(), { kind: "failed", failure }, NOW);
+    invariant(error !== null, "the call has no error");
+    const reading = { network: "bluesky", locale: "en" } as const;
+    expect(inWords(error, reading).message).toContain("Nothing was published");
+    expect(inWords(error, { ...reading, call: "remove" }).message).toContain("the removal");
   });
 
   test.each([

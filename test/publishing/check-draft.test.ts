@@ -165,7 +165,16 @@ describe("a network's check", () => {
     expect(view.errors.map(({ code }) => code)).toEqual(["connection_missing", expect.any(String)]);
     for (const error of view.errors)
       expect(Object.keys(error).sort()).toEqual(
-        ["code", "docUrl", "field", "mediaIndex", "message", "remediation", "rule"].sort(),
+        [
+          "code",
+          "developerHint",
+          "docUrl",
+          "field",
+          "mediaIndex",
+          "message",
+          "remediation",
+          "rule",
+        ],
       );
   });
 });

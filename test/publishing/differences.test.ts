@@ -25,6 +25,11 @@ test("a leg warns of a post that the server published without its files", async 
   expect(leg.warnings).toContainEqual({
     code: "option_unused",
     rule: "mastodon.media.missing",
-    message: "The server published the post without some of its media files.",
+    message: "The server published the post without some of its files.",
+    remediation: "Check the post. If the files matter, remove it and publish it again.",
+    developerHint: null,
+    field: null,
+    mediaIndex: null,
+    docUrl: expect.stringContaining("option_unused"),
   });
 });

@@ -64,7 +64,7 @@ describe("a file that got lost on the way", () => {
 
 describe("what only the account's owner can do", () => {
   test.each([
-    [graph("Two factor authentication required.", 415, { error_subcode: 2859009 }), "Log in at"],
+    [graph("Two factor authentication required.", 415, { error_subcode: 2859009 }), "Log in to"],
     [
       graph("Invalid parameter", 100, {
         error_subcode: 1404006,
@@ -106,7 +106,7 @@ test.each([301, 307, 308])(
     sandbox.fault("mastodon", "statuses", said(status, "", { location }), 100);
     const { leg, count, connection } = await publish(publisher, "mastodon");
     expect(leg).toMatchObject({ status: "failed", attempts: 1, retryAvailable: true });
-    expect(leg.error.message).toContain("sends calls to another address");
+    expect(leg.error.message).toContain("sends requests to another address");
     expect([count, connection]).toEqual([0, "active"]);
     const calls = sandbox.requests().filter(({ route }) => route === "statuses");
     expect(calls).toHaveLength(1);

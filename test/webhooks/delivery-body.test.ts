@@ -134,14 +134,16 @@ describe("the body of a delivery", () => {
 
   test("a body fits and stays valid with any text of networks about accounts and refusals", () => {
     const huge = "\u0002".repeat(5_000);
-    const words = { message: huge, remediation: huge, rule: huge, networkCode: huge };
+    const words = { rule: huge, values: { value: huge }, field: huge, networkCode: huge };
     const of = {
       account: { id: huge, username: huge, url: huge },
       error: { code: "network_unavailable", mediaIndex: null, ...words },
       warnings: Array.from({ length: 40 }, () => ({
         code: "near_limit" as const,
         rule: huge,
-        message: huge,
+        values: { value: huge },
+        field: huge,
+        mediaIndex: null,
       })),
       result: { externalId: huge, url: huge },
     } as const;

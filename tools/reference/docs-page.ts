@@ -6,9 +6,11 @@ import { operationSection } from "./docs-operation.ts";
 import { DocumentReader, bodyFields, phrase, prose, typeMarkup } from "./docs-schema.ts";
 import {
   LEG_ERRORS,
+  type LegErrorCode,
   WARNING_CODES,
   WARNING_MEANINGS,
 } from "../../src/shared/networks/contract/errors.ts";
+import { wordsOfCode } from "../../src/shared/networks/wording.ts";
 import { DOC_ANCHORS } from "../../src/shared/runtime/doc-url.ts";
 import { ERROR_CATALOG, ERROR_CODES } from "../../src/shared/runtime/error-catalog.ts";
 import type { Route } from "../../src/shared/http/route.ts";
@@ -123,16 +125,16 @@ function errors(reader: DocumentReader): Markup {
 
 /** Lists the meaning of each code of a leg's error or a finding. */
 function legErrors(): Markup {
-  const rows = Object.entries(LEG_ERRORS).map(
-    ([code, { message, remediation, retryable }]) =>
-      html`<div id="${DOC_ANCHORS.leg(code)}">
-        <code class="name">${code}</code>
-        <p>${message} ${remediation}</p>
-        <p class="soft">
-          ${retryable ? "An unchanged retry may succeed." : "An unchanged retry fails again."}
-        </p>
-      </div>`,
-  );
+  // Safe: these are the table's keys.
+  const rows = (Object.keys(LEG_ERRORS) as LegErrorCode[]).map((code) => {
+    const { message, remediation } = wordsOfCode(code);
+    const again = LEG_ERRORS[code].retryable ? "may succeed" : "fails again";
+    return html`<div id="${DOC_ANCHORS.leg(code)}">
+      <code class="name">${code}</code>
+      <p>${message} ${remediation}</p>
+      <p class="soft">An unchanged retry ${again}.</p>
+    </div>`;
+  });
   const warnings = WARNING_CODES.map(
     (code) =>
       html`<div id="${DOC_ANCHORS.leg(code)}">
@@ -143,8 +145,10 @@ function legErrors(): Markup {
   return html`<section id="leg-errors">
     <h2>Leg errors and findings</h2>
     <p>
-      Why a leg failed (<code>error</code> of a leg), and what a validation found. The message is
-      written for end users.
+      Why a leg failed (<code>error</code> of a leg), what was done to it (<code>warnings</code>), and
+      what a validation found. <code>message</code> and <code>remediation</code> are for the person who
+      posts, in the language of <code>Accept-Language</code>. <code>developerHint</code> is for the
+      caller.
     </p>
     <div class="codes">${rows} ${warnings}</div>
   </section>`;

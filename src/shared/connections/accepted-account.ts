@@ -9,16 +9,15 @@ export async function recordAccepted(
   accepted: Connection,
 ): Promise<void> {
   for (const { connection, failure } of linking.appFaults.accepted(accepted))
-    await stores.connections.mark(connection, ofAccount(failure));
+    await stores.connections.mark(connection, ofAccount(connection.network, failure));
 }
 
 /** Returns a refusal of an account in the account's own words, whatever the network said. */
-export function ofAccount(failure: LegFailure): LegFailure {
+export function ofAccount(network: string, failure: LegFailure): LegFailure {
   if (subjectOf(failure) === "account") return failure;
   return {
     ...failure,
     code: "connection_needs_reauth",
-    message: "The network refuses this account, and accepts other accounts.",
-    remediation: "Reconnect the account on the connect page, then retry.",
+    rule: `${network}.account.refused`,
   };
 }

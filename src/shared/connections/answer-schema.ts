@@ -4,6 +4,7 @@ import { count, idOf, time } from "../runtime/fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import { FEATURE_NAMES } from "../networks/features.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
+import { wordsOfCode } from "../networks/wording.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { toSessionView } from "./connect-session.ts";
 import type { ConnectionView, QuotaView } from "./connection.ts";
@@ -22,7 +23,10 @@ export const legErrorCode = shape(() =>
   z.enum(codes).meta({
     id: "LegErrorCode",
     description: codes
-      .map((code) => `- \`${code}\`: ${LEG_ERRORS[code].message} ${LEG_ERRORS[code].remediation}`)
+      .map((code) => {
+        const { message, remediation } = wordsOfCode(code);
+        return `- \`${code}\`: ${message} ${remediation}`;
+      })
       .join("\n"),
   }),
 );

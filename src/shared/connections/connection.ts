@@ -1,12 +1,12 @@
 import type { BoundedAccount } from "../networks/contract/bounded.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account } from "../networks/contract/link.ts";
-import type { Problem } from "../networks/contract/rules.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { Feature } from "../networks/features.ts";
 import type { NetworkName } from "../networks/networks.ts";
+import { titleOf, wordsOfCode } from "../networks/wording.ts";
 
 export interface ProfileRef {
   readonly platformId: string;
@@ -165,7 +165,7 @@ export function toConnectionView(
     quota,
     expiresAt,
     lastUsedAt,
-    lastError: lastError === null ? null : toErrorView(lastError),
+    lastError: lastError === null ? null : toErrorView(connection.network, lastError),
     createdAt,
     updatedAt,
   };
@@ -173,9 +173,8 @@ export function toConnectionView(
 
 export type ConnectionView = ReturnType<typeof toConnectionView>;
 
-function toErrorView({ code, at }: ConnectionError) {
-  const { message, remediation }: Pick<Problem, "message" | "remediation"> = LEG_ERRORS[code];
-  return { code, message, remediation, at };
+function toErrorView(network: NetworkName, { code, at }: ConnectionError) {
+  return { code, ...wordsOfCode(code, titleOf(network)), at };
 }
 
 /** Credentials that were found usable, or were renewed. */

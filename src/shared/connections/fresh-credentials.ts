@@ -175,7 +175,7 @@ async function afterRenewal(
       services.linking.appFaults.refused(connection, failure, accountCheckOf(connection)) ===
       "account"
     ) {
-      const rejected = { ...outcome, failure: ofAccount(failure) };
+      const rejected = { ...outcome, failure: ofAccount(connection.network, failure) };
       const marked = await markRefused(services.stores.connections, connection, rejected);
       if (marked !== "read_again") lease.ended();
       return marked;
@@ -224,7 +224,7 @@ export async function blamed(
   const blame = services.linking.appFaults.refused(connection, failure, accountCheckOf(connection));
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
   if (blame === "call") return failure;
-  const reported = ofAccount(failure);
+  const reported = ofAccount(connection.network, failure);
   await services.stores.connections.mark(connection, reported);
   return reported;
 }

@@ -106,14 +106,21 @@ const FOLLOWING = ["firstComment", "removal"];
 
 function withErrorUrl(part: unknown, baseUrl: string): unknown {
   if (!isRecord(part) || !isRecord(part["error"])) return part;
-  const { code } = part["error"];
-  if (typeof code !== "string") return part;
-  return { ...part, error: withDocUrl({ ...part["error"], code }, baseUrl) };
+  return { ...part, error: withUrl(part["error"], baseUrl) };
+}
+
+function withUrl(found: unknown, baseUrl: string): unknown {
+  if (!isRecord(found) || typeof found["code"] !== "string") return found;
+  return withDocUrl({ ...found, code: found["code"] }, baseUrl);
 }
 
 function legOfEvent(leg: unknown, baseUrl: string): unknown {
-  const known = withErrorUrl(leg, baseUrl);
-  if (!isRecord(known)) return known;
+  const failed = withErrorUrl(leg, baseUrl);
+  if (!isRecord(failed)) return failed;
+  const { warnings } = failed;
+  const known = Array.isArray(warnings)
+    ? { ...failed, warnings: warnings.map((found) => withUrl(found, baseUrl)) }
+    : failed;
   const parts = FOLLOWING.filter((name) => isRecord(known[name]));
   const urls = parts.map((name) => [name, withErrorUrl(known[name], baseUrl)] as const);
   return urls.length === 0 ? known : { ...known, ...Object.fromEntries(urls) };

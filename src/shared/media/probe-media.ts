@@ -9,7 +9,6 @@ import type { ImageFacts } from "./file-job.ts";
 import type { ReadBy } from "./media-reader.ts";
 import { openMedia } from "./open-media.ts";
 import {
-  pictureError,
   refusalReason,
   refusalError,
   repairWarning,
@@ -77,7 +76,7 @@ export function checkPicture(
   const plan = probe.image === null ? undefined : planFit(probe.image, image);
   const reason =
     refusalReason(probe, { image }) ?? (plan?.kind === "refused" ? plan.reason : undefined);
-  if (reason !== undefined) return [pictureError(name, reason, place)];
+  if (reason !== undefined) return [refusalError({ name }, reason, place)];
   const repairs = plan?.kind === "repair" ? plan.repairs : [];
   return repairs.map((repair) => repairWarning(name, repair, place));
 }

@@ -18,14 +18,33 @@ const docAddress = shape(() =>
   z.url().describe("Link to the code's description in the reference."),
 );
 
+/** The sentences of a finding or an error. */
+const sentences = () => ({
+  message: z
+    .string()
+    .describe(
+      "For the person who posts: what happened. In the language of `Accept-Language` (en, de, fr, es, pt).",
+    ),
+  remediation: z.string().describe("For the person who posts: what to do about it."),
+  developerHint: z
+    .string()
+    .nullable()
+    .describe("For the caller, in English: the field or setting to change. Null if there is none."),
+});
+
+/** What a finding or an error is about. */
+const place = () => ({
+  field: z.string().nullable().describe("Path of the request's field."),
+  mediaIndex: z.int().min(0).nullable().describe("Index of the media file concerned."),
+});
+
 const legError = shape(() =>
   z
     .strictObject({
       code: legErrorCode(),
-      message: z.string().describe("For your end user: what happened."),
-      remediation: z.string().describe("For your end user: what to do about it."),
-      rule: z.string().nullable().describe("The rule that the content breaks."),
-      mediaIndex: z.int().min(0).nullable().describe("Index of the media file concerned."),
+      rule: z.string().nullable().describe("What exactly is wrong, if it is known."),
+      ...sentences(),
+      ...place(),
       networkCode: z.string().nullable().describe("The network's own code."),
       docUrl: docAddress(),
     })
@@ -41,6 +60,18 @@ const findingCode = shape(() =>
       ...WARNING_CODES.map((code) => `- \`${code}\`: ${WARNING_MEANINGS[code]}`),
     ].join("\n"),
   }),
+);
+
+const finding = shape(() =>
+  z
+    .strictObject({
+      code: findingCode(),
+      rule: z.string().meta({ examples: ["bluesky.text.graphemes"] }),
+      ...sentences(),
+      ...place(),
+      docUrl: docAddress(),
+    })
+    .meta({ id: "Finding", description: "A rule that a draft breaks, or what was done to a post." }),
 );
 
 const firstComment = shape(() =>
@@ -93,7 +124,7 @@ const leg = shape(() =>
       error: legError().nullable(),
       retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
       warnings: z
-        .array(z.strictObject({ code: findingCode(), rule: z.string(), message: z.string() }))
+        .array(finding())
         .describe("What was done to the post, or could not be done."),
       tokensCharged: count(),
       firstComment: firstComment().nullable().describe("Null when none was requested."),
@@ -136,20 +167,6 @@ export const post = shape(
         id: "Post",
         description: "A publish job, with one leg per network.",
       }) satisfies z.ZodType<PostView>,
-);
-
-const finding = shape(() =>
-  z
-    .strictObject({
-      code: findingCode(),
-      rule: z.string().meta({ examples: ["bluesky.text.graphemes"] }),
-      message: z.string(),
-      remediation: z.string(),
-      field: z.string().nullable().describe("Path of the request's field."),
-      mediaIndex: z.int().min(0).nullable(),
-      docUrl: docAddress(),
-    })
-    .meta({ id: "Finding", description: "A rule of a network that a draft breaks." }),
 );
 
 const networkValidation = shape(() =>

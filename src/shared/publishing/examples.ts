@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { docUrl } from "../runtime/doc-url.ts";
+import { inWords } from "../networks/wording.ts";
+import { withDocUrl } from "../runtime/doc-url.ts";
 import { exampleId } from "../runtime/ids.ts";
 import type { ShapeOf } from "../runtime/shape.ts";
 import type { post, timeline, validation } from "./answer-schema.ts";
@@ -46,6 +47,11 @@ const pendingLeg = (platform: "bluesky" | "mastodon"): PostAnswer["legs"][number
   removal: null,
 });
 
+function exampleError(code: "canceled" | "connection_needs_reauth", networkCode: string | null) {
+  const found = { code, rule: null, values: {}, field: null, mediaIndex: null, networkCode };
+  return withDocUrl(inWords(found, { network: "mastodon", locale: "en" }), BASE_URL);
+}
+
 export const acceptedExample = (): PostAnswer => ({
   id: exampleId("post"),
   applicationId: exampleId("application"),
@@ -91,15 +97,7 @@ export const partialExample = (): PostAnswer => ({
       connectionId: exampleId("connection", 2),
       attempts: 1,
       lastAttemptAt: "2026-03-04T10:00:00.400Z",
-      error: {
-        code: "connection_needs_reauth",
-        message: "The network no longer accepts the stored authorisation of this account.",
-        remediation: "Reconnect the account on the connect page, then retry.",
-        rule: null,
-        mediaIndex: null,
-        networkCode: "401",
-        docUrl: docUrl(BASE_URL, "leg", "connection_needs_reauth"),
-      },
+      error: exampleError("connection_needs_reauth", "401"),
     },
   ],
   tokens: { reserved: 0, charged: 10, released: 10 },
@@ -133,15 +131,7 @@ export const canceledExample = (): PostAnswer => ({
   legs: scheduledExample().legs.map((leg) => ({
     ...leg,
     status: "skipped",
-    error: {
-      code: "canceled",
-      message: "The post was canceled.",
-      remediation: "Create a new post.",
-      rule: null,
-      mediaIndex: null,
-      networkCode: null,
-      docUrl: docUrl(BASE_URL, "leg", "canceled"),
-    },
+    error: exampleError("canceled", null),
   })),
   completedAt: AT,
 });

@@ -39,23 +39,30 @@ const draftForm = shape((): z.ZodType<Draft> =>
 const accountForm = shape((): z.ZodType<LegAccount> =>
   z.looseObject({ id: z.string(), username: z.string(), url: z.string() }),
 );
+const valuesForm = shape(() => z.record(z.string(), z.union([z.string(), z.number()])));
 const problemForm = shape(
   () =>
-    // Safe: a code that this build doesn't know is shown unchanged.
+    // Safe: a code that this build doesn't know is shown in general words.
     z.looseObject({
       code: z.string(),
-      message: z.string(),
-      remediation: z.string(),
       rule: z.string().nullable(),
+      values: valuesForm(),
+      field: z.string().nullable(),
       mediaIndex: z.number().nullable(),
       networkCode: z.string().nullable(),
     }) as unknown as z.ZodType<LegProblem>,
 );
 const warningsForm = shape(
   () =>
-    // Safe: a code that this build doesn't know is shown unchanged.
+    // Safe: a code that this build doesn't know is shown in general words.
     z.array(
-      z.looseObject({ code: z.string(), rule: z.string(), message: z.string() }),
+      z.looseObject({
+        code: z.string(),
+        rule: z.string(),
+        values: valuesForm(),
+        field: z.string().nullable(),
+        mediaIndex: z.number().nullable(),
+      }),
     ) as unknown as z.ZodType<readonly LegWarning[]>,
 );
 

@@ -50,11 +50,3 @@ describe.each(NETWORK_NAMES)("%s", (name) => {
   });
 });
 
-test.each(Object.entries(LEG_ERRORS))(
-  "%s tells an end user what happened and what to do",
-  (_code, { message, remediation, retryable }) => {
-    expect(message).toMatch(/^[A-Z].+[.]$/);
-    expect(remediation).toMatch(/^[A-Z].+[.]$/);
-    expect(typeof retryable).toBe("boolean");
-  },
-);

@@ -39,7 +39,7 @@ async function addFolder(): Promise<void> {
 }
 
 /** Only names of the registry have the type, the sixth one among them. */
-const PROBE = `import type { NetworkName } from "./networks/lookup.ts";
+const PROBE = `import type { NetworkName } from "./networks/networks.ts";
 export const SIXTH: NetworkName = "pinboard";
 // @ts-expect-error -- it has no line
 export const SEVENTH: NetworkName = "corkboard";

@@ -86,7 +86,7 @@ describe("the examples, with what npm start runs", () => {
         const text = "Refused [fail:text_invalid]";
         const { code, output } = await runExample("examples/publish.sh", text, "mastodon");
         expect(output).toMatch(
-          /^mastodon failed\n {2}text_invalid: This server takes no post without a text\. Give the post a text/m,
+          /^mastodon failed\n {2}text_invalid: This server accepts no post without a text\. Add a text/m,
         );
         expect(code).toBe(1);
       },
@@ -131,7 +131,7 @@ describe("the examples, with what npm start runs", () => {
 
     test("stops before it publishes what no network takes", async () => {
       const { code, output } = await python("No picture", "--to", "instagram");
-      expect(output).toContain("Instagram takes no post without an image or a video.");
+      expect(output).toContain("Instagram accepts no post without a picture or a video.");
       expect(code).toBe(1);
     });
 

@@ -184,9 +184,9 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
   error: fc.record({
     code: fc.constantFrom("connection_needs_reauth", "of_a_later_build"),
-    message: text,
-    remediation: text,
     rule: fc.option(text),
+    values: fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), fc.oneof(text, fc.nat())),
+    field: fc.option(text),
     mediaIndex: fc.option(fc.nat()),
     networkCode: fc.option(text),
   }),
@@ -222,7 +222,16 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     }),
     { minLength: 1 },
   ),
-  warnings: fc.array(fc.record({ code: text, rule: text, message: text, later: jsonValue })),
+  warnings: fc.array(
+    fc.record({
+      code: text,
+      rule: text,
+      values: fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), fc.oneof(text, fc.nat())),
+      field: fc.option(text),
+      mediaIndex: fc.option(fc.nat()),
+      later: jsonValue,
+    }),
+  ),
   off: fc.array(text),
   waiting: fc.array(
     fc.record({
@@ -405,6 +414,8 @@ function leniencies(schema: z.core.$ZodType, path: string): Leniency[] {
       return leniencies(def.innerType, path);
     case "pipe":
       return leniencies(def.in, path);
+    case "union":
+      return def.options.flatMap((option) => leniencies(option, path));
     case "enum":
     case "literal":
       return own("refuses values of later builds");

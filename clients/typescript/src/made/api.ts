@@ -350,6 +350,7 @@ export interface components {
       rule: string;
       message: string;
       remediation: string;
+      developerHint: string | null;
       field: string | null;
       mediaIndex: number | null;
       docUrl: string;
@@ -472,20 +473,18 @@ export interface components {
       nextAttemptAt: string | null;
       error: components["schemas"]["LegError"] | null;
       retryAvailable: boolean;
-      warnings: {
-        code: components["schemas"]["FindingCode"];
-        rule: string;
-        message: string;
-      }[];
+      warnings: components["schemas"]["Finding"][];
       tokensCharged: number;
       firstComment: components["schemas"]["FirstComment"] | null;
       removal: components["schemas"]["Removal"] | null;
     };
     LegError: {
       code: components["schemas"]["LegErrorCode"];
+      rule: string | null;
       message: string;
       remediation: string;
-      rule: string | null;
+      developerHint: string | null;
+      field: string | null;
       mediaIndex: number | null;
       networkCode: string | null;
       docUrl: string;

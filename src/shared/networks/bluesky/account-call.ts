@@ -137,7 +137,7 @@ export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<
   if (!isSaid && !ABOUT_ACCOUNT.test(networkCode ?? "")) return classified;
   const server = await movedTo(as);
   if (server === undefined) return classified;
-  const { remediation: _reactivate, ...said } = classified;
+  const { rule: _deactivated, ...said } = classified;
   if (!staysBehind(as.credentials, server))
     return { ...said, code: "connection_needs_reauth", effect: "refuse", isProof: true };
   await ended.note(as);

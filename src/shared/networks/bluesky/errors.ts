@@ -4,7 +4,7 @@ import type { ShapeOf } from "../../runtime/shape.ts";
 import {
   type ClassifiedAnswer,
   type ErrorRow,
-  FILE_LOST,
+  lostFile,
   frontRow,
   isChallenge,
   isElsewhere,
@@ -43,11 +43,7 @@ const SIZE = "bluesky.media.size";
 const TYPE = "bluesky.media.type";
 const TOO_LARGE = provenRefusal("media_rejected", { rule: SIZE });
 const FILE = refusal("media_rejected");
-const APP_PASSWORD =
-  "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
-const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
-const CONFIRM_EMAIL =
-  "Confirm the account's e-mail address in the settings of Bluesky, then retry: videos are taken from confirmed accounts alone.";
+const DEACTIVATED = "bluesky.account.deactivated";
 
 /** Returns the reference server uses this error for most refusals. */
 function invalid(message: RegExp, meaning: ErrorRow): TableRow {
@@ -68,9 +64,9 @@ export const ERRORS = errorTable([
   invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, provenRefusal("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, provenRefusal("text_invalid")),
   // The server's library says so of a file (https://github.com/snarfed/bridgy/issues/1670).
-  invalid(/body is expected but none was provided/i, FILE_LOST),
+  invalid(/body is expected but none was provided/i, lostFile("bluesky")),
   // The reference server says this about a repository, without an error name.
-  invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
+  invalid(/account is deactivated/i, { ...RESTRICTED, rule: DEACTIVATED }),
   invalid(/could not find repo\b/i, REAUTH),
   // What the token may do, which a new one may not either: https://github.com/bluesky-social/atproto/issues/3212.
   ...rows(PERMISSION, { code: "InvalidToken", message: /\bscope\b/i }),
@@ -81,12 +77,12 @@ export const ERRORS = errorTable([
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
   ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "AccountNotFound"),
   ...codes(refusal("connection_needs_reauth"), "RepoNotFound"),
-  ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
+  ...codes({ ...REAUTH, rule: "bluesky.account.appPassword" }, "AuthFactorTokenRequired"),
   ...codes(RESTRICTED, "AccountTakedown"),
   ...codes(GONE, "AccountSuspended", "RepoTakendown", "RepoSuspended"),
-  ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated"),
-  ...codes({ ...GONE, remediation: REACTIVATE }, "RepoDeactivated"),
-  ...codes({ ...GONE, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
+  ...codes({ ...RESTRICTED, rule: DEACTIVATED }, "AccountDeactivated"),
+  ...codes({ ...GONE, rule: DEACTIVATED }, "RepoDeactivated"),
+  ...codes({ ...GONE, rule: "bluesky.account.unconfirmed" }, "UploadForbidden"),
   ...codes(PERMISSION, "ScopeMissingError"),
   ...codes(refusal("permission_missing"), "insufficient_scope", "InsufficientScope"),
   ...codes(THROTTLED, "RateLimitExceeded"),
@@ -130,8 +126,8 @@ export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
 function rowOf(response: HttpResponse, body: ReturnType<typeof xrpcError>): ErrorRow {
   const { status } = response;
   // A server that failed may give a reason, but the call's outcome is still unknown.
-  if (isChallenge(response) || isElsewhere(response)) return frontRow(response, IN_DOUBT);
+  if (isChallenge(response) || isElsewhere(response)) return frontRow("bluesky", response, IN_DOUBT);
   if (status >= 500) return IN_DOUBT;
-  if (body === undefined && isProxyPage(response)) return frontRow(response, IN_DOUBT);
+  if (body === undefined && isProxyPage(response)) return frontRow("bluesky", response, IN_DOUBT);
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);
 }

@@ -165,7 +165,7 @@ function isFailed(made: Embed | TryLater | Rejection): made is TryLater | Reject
 async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejection> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
-  const thumb = await withPicture("bluesky", "The picture of the link card", () =>
+  const thumb = await withPicture("bluesky", "linkCard.thumbnailUrl", () =>
     uploadThumbnail(thumbnailUrl, leg),
   );
   return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import { typeGuess } from "../contract/media-check.ts";
 import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
@@ -31,7 +30,7 @@ export const VIDEO_ALT_TEXT_MAX = 1000;
 
 const ofVideos = (broken: (facts: Pick<Facts, "draft">) => readonly number[]) =>
   warning("alt_text_shortened", {
-    ...shortenedAltTexts("a video on Bluesky", VIDEO_ALT_TEXT_MAX),
+    ...shortenedAltTexts(VIDEO_ALT_TEXT_MAX),
     field: "altTexts",
     broken,
   });
@@ -39,7 +38,6 @@ const ofVideos = (broken: (facts: Pick<Facts, "draft">) => readonly number[]) =>
 export const rules = {
   ...textRules({
     network: "bluesky",
-    title: "Bluesky",
     id: "graphemes",
     limit: GRAPHEMES_MAX,
     unit: "graphemes",
@@ -47,23 +45,13 @@ export const rules = {
   "bluesky.text.bytes": error("text_too_long", {
     limit: BYTES_MAX,
     unit: "bytes",
-    message: "The text has {used} bytes; Bluesky allows {limit}.",
-    remediation: "Use fewer emoji and combined characters, or shorten the text.",
     used: ({ shown }) => Buffer.byteLength(shown),
   }),
   "bluesky.text.links": warning("text_shortened", {
-    message:
-      "The text is too long with its whole links; they are shown shortened, and lead to the whole addresses.",
-    remediation: "Shorten the text, or leave out a link that a card shows.",
     broken: ({ draft, shown }) => shown !== draft.text && fits(shown),
   }),
-  "bluesky.text.mention": warning("option_unused", {
-    message: "A mention names no account that could be found; it is published as plain text.",
-    remediation: "Check the handle.",
-  }),
+  "bluesky.text.mention": warning("option_unused"),
   "bluesky.content.empty": error("text_invalid", {
-    message: "The post has neither text nor media.",
-    remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
       isBlank(text) && media.length === 0 && !options.linkCard,
@@ -71,58 +59,38 @@ export const rules = {
   "bluesky.media.count": error("media_rejected", {
     limit: FILES_MAX,
     unit: "files",
-    message: "Bluesky allows {limit} images or one video in a post.",
-    remediation:
-      "Use fewer media files, or give Bluesky its own with platformOptions.bluesky.mediaUrls.",
     broken: ({ kinds }) =>
       kinds.length > FILES_MAX || kinds.filter((kind) => kind === "video").length > 1,
   }),
   "bluesky.media.mixed": error("media_rejected", {
-    message: "Bluesky does not allow images and a video in one post.",
-    remediation: "Use images alone or one video alone.",
     broken: ({ kinds }) => kinds.includes("video") && kinds.includes("image"),
   }),
   "bluesky.media.type": error("media_rejected", {
-    message:
-      "Bluesky takes images and videos as MP4, MOV, WebM or MPEG; some servers take MP4 alone.",
-    remediation: "Convert the file to MP4.",
     broken: ({ kinds }) => kinds.flatMap((kind, index) => (kind === "audio" ? [index] : [])),
   }),
   "bluesky.media.typeUnknown": warning("type_unknown", {
-    ...typeGuess("Bluesky", "MP4"),
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
   "bluesky.media.size": error("media_rejected", {
     variesByServer: true,
-    message: "The file is larger than Bluesky or the account's server takes.",
-    remediation: "Use a smaller file.",
   }),
-  "bluesky.media.duration": error("media_rejected", {
-    message: "The video is longer than the 10 minutes that Bluesky takes.",
-    remediation: "Use a shorter video.",
-  }),
+  "bluesky.media.duration": error("media_rejected"),
   "bluesky.altText.shortened": warning("alt_text_shortened", {
-    ...shortenedAltTexts("Bluesky", ALT_TEXT_MAX),
+    ...shortenedAltTexts(ALT_TEXT_MAX),
     field: "altTexts",
     broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, (item) => !isVideo(item)),
   }),
   "bluesky.altText.videoShortened": ofVideos(({ draft }) =>
     longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isVideo),
   ),
-  "bluesky.linkCard.unread": warning("link_card_skipped", {
-    message:
-      "The page of the link can't be read or says nothing for a card; the post is published without a card.",
-    remediation: "Give the card with platformOptions.bluesky.linkCard.",
-  }),
-  "bluesky.linkCard.picture": warning("thumbnail_failed", {
-    message: "The picture of the page can't be used; the link card is published without it.",
-    remediation: "Give the card with platformOptions.bluesky.linkCard.",
-  }),
+  "bluesky.linkCard.unread": warning("link_card_skipped"),
+  "bluesky.linkCard.picture": warning("thumbnail_failed"),
   "bluesky.linkCard.media": warning("link_card_skipped", {
-    message: "A Bluesky post shows either media or a link card; the card is left out.",
-    remediation: "Remove the media or the link card.",
     broken: ({ draft, options }) => draft.media.length > 0 && Boolean(options.linkCard),
   }),
+  "bluesky.account.appPassword": error("connection_needs_reauth"),
+  "bluesky.account.deactivated": error("account_restricted"),
+  "bluesky.account.unconfirmed": error("account_restricted"),
 };
 
 /** Up to this number, every client shows the post. Above it, it is a gallery, which older clients don't show. */

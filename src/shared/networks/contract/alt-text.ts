@@ -17,13 +17,11 @@ export function readableAltText(text: string | null): string | null {
 }
 
 /** Makes the rule that alternative texts beyond a network's limit are cut. */
-export function shortenedAltTexts(network: string, charactersMax: number) {
+export function shortenedAltTexts(charactersMax: number) {
   return {
     field: "altTexts",
     limit: charactersMax,
     unit: "UTF-16 units",
-    message: `The alternative text is longer than the {limit} characters that ${network} takes; it is cut there, between words if possible.`,
-    remediation: "Shorten the alternative text to choose yourself what is left out.",
   } as const;
 }
 

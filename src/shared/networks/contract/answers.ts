@@ -2,6 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { isNetworkId } from "./text.ts";
 import type { LegErrorCode } from "./errors.ts";
+import type { SentenceValues } from "./rules.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -20,11 +21,10 @@ export interface ErrorRow {
    * refused before anything is done. Without that, the call is looked up.
    */
   readonly isProof?: true;
+  /** What is wrong, if it is known more exactly than by the code. */
   readonly rule?: string;
-  /** What is wrong, if it is known more exactly than by the code. The default is the code's text. */
-  readonly message?: string;
-  /** What to do, if this signal has a remedy of its own. The default is the code's. */
-  readonly remediation?: string;
+  /** The values of the rule's sentences. */
+  readonly values?: SentenceValues;
   /** Whether it is about a limit that all accounts of the app share, so that operators are told. */
   readonly isOfApp?: true;
   /** The HTTP status of a refusal that the network's table doesn't have. A person has to review it. */
@@ -114,30 +114,6 @@ export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
 }
 
-const CHALLENGED: ErrorRow = {
-  code: "network_unavailable",
-  effect: "later",
-  isProof: true,
-  message:
-    "The protection in front of the account's server refuses programs; nothing was published.",
-  remediation: "Retry later, or ask the server's administrator to let its API through.",
-};
-const BLOCKED: ErrorRow = {
-  code: "network_unavailable",
-  effect: "refuse",
-  message: "A firewall in front of the account's server refuses this request.",
-  remediation:
-    "Ask the server's administrator to let the request through. If only this post is refused, remove code and commands from its text.",
-};
-
-const MOVED: ErrorRow = {
-  code: "network_unavailable",
-  effect: "refuse",
-  isProof: true,
-  message: "The account's server sends calls to another address; nothing was published.",
-  remediation:
-    "If the server has a new address, connect the account again with that one. Else ask the server's administrator.",
-};
 /**
  * Statuses by which a server names another address for the same request (RFC 9110, 15.4). No call is repeated there: it
  * has the account's token. 302 and 303 may come after the effect.
@@ -148,10 +124,12 @@ const MOVED_STATUSES: ReadonlySet<number> = new Set([301, 307, 308]);
  * Returns the meaning of an answer from something in front of a server that people chose, or of one that sends the call
  * elsewhere. `doubt` is any other page's.
  */
-export function frontRow(response: HttpResponse, doubt: ErrorRow): ErrorRow {
-  if (isChallenge(response)) return CHALLENGED;
-  if (isElsewhere(response)) return MOVED;
-  return isBlocked(response) ? BLOCKED : doubt;
+export function frontRow(network: string, response: HttpResponse, doubt: ErrorRow): ErrorRow {
+  const code = "network_unavailable";
+  if (isChallenge(response))
+    return { code, effect: "later", isProof: true, rule: `${network}.server.challenge` };
+  if (isElsewhere(response)) return provenRefusal(code, { rule: `${network}.server.moved` });
+  return isBlocked(response) ? refusal(code, { rule: `${network}.server.blocked` }) : doubt;
 }
 
 /** Reports whether a server sends a call to another address. */
@@ -159,13 +137,10 @@ export function isElsewhere({ status }: HttpResponse): boolean {
   return MOVED_STATUSES.has(status);
 }
 
-/** The network says that it got no file, or no body, although one was sent: it was lost on the way. */
-export const FILE_LOST: ErrorRow = {
-  code: "network_unavailable",
-  effect: "later",
-  message: "A file of the post did not arrive at the network; nothing was published.",
-  remediation: "Retry in a few minutes. If it happens again, re-export the file.",
-};
+/** Makes the meaning of an answer that there was no file, or no body, although one was sent: it was lost on the way. */
+export function lostFile(network: string): ErrorRow {
+  return { code: "network_unavailable", effect: "later", rule: `${network}.media.lost` };
+}
 
 /** Returns the seconds to wait by the first header that exists: a duration, Unix seconds or a date. */
 export function waitSeconds(
@@ -186,15 +161,15 @@ export function waitSeconds(
 }
 
 /** Turns a long wait for a limit on calls, which is no quota of posts, into `quota_exceeded`, and says so. */
-export function withPause(row: ErrorRow, seconds: number | null): ErrorRow {
+export function withPause(network: string, row: ErrorRow, seconds: number | null): ErrorRow {
   if (!isLongWait(row, seconds)) return row;
-  const hours = Math.ceil((seconds ?? 0) / 3600);
+  const values = { hours: Math.ceil((seconds ?? 0) / 3600) };
   return {
     ...row,
     code: "quota_exceeded",
     effect: "refuse",
-    message: "The network takes no more calls for this account for some hours.",
-    remediation: `Retry in ${hours} hours.`,
+    rule: `${network}.calls.paused`,
+    values,
   };
 }
 

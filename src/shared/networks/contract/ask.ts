@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type ClassifiedAnswer, exchange, readMade } from "./answers.ts";
 import { mediaFailed } from "./media-check.ts";
-import { MediaFailure } from "./media.ts";
+import { MediaFailure, type OptionPicture } from "./media.ts";
 import { type Rejection, type TryLater, unanswered, unpublished } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -70,21 +70,15 @@ export async function withFile<Of>(
   }
 }
 
-/**
- * Runs code that reads a picture that an option names. A file of the post is known by its index, and a picture by
- * `title`, as in "the cover".
- */
+/** Runs code that reads the picture of an option, which a refusal names as its field. */
 export async function withPicture<Of extends object | string>(
   network: string,
-  title: string,
+  option: OptionPicture["option"],
   run: () => Promise<Of | TryLater | Rejection>,
 ): Promise<Of | TryLater | Rejection> {
   const outcome = await withFile(network, undefined, run);
   if (typeof outcome !== "object" || outcome === null || !("failure" in outcome)) return outcome;
   const { failure } = outcome;
-  const { code, message = "" } = failure;
-  if (code !== "media_rejected" && code !== "media_unreachable") return outcome;
-  const words = `${title} can't be used. ${message}`.trim();
-  const remediation = "Use a JPEG or PNG image at a public address, or leave it out.";
-  return { ...outcome, failure: { ...failure, message: words, remediation } };
+  if (failure.code !== "media_rejected" && failure.code !== "media_unreachable") return outcome;
+  return { ...outcome, failure: { ...failure, field: `platformOptions.${network}.${option}` } };
 }

@@ -50,13 +50,13 @@ export function isVerdict({ isProof, failure }: Rejection, isProbe = false): boo
  * Returns what the refused read of a file's status means, without which a leg can't continue: it is read again, unless
  * the refusal is a verdict.
  */
-export function ofRead(outcome: TryLater | Rejection): TryLater | Rejection {
+export function ofRead(network: string, outcome: TryLater | Rejection): TryLater | Rejection {
   if (outcome.kind === "try_later" || isVerdict(outcome)) return outcome;
   const { networkCode, note } = outcome.failure;
   const failure = {
     code: "network_unavailable",
     networkCode,
-    message: "The network did not say whether a media file is ready; nothing was published.",
+    rule: `${network}.media.statusUnknown`,
     ...(note === undefined ? {} : { note }),
   } as const;
   return { kind: "try_later", failure };

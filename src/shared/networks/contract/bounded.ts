@@ -2,6 +2,7 @@ import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkChoice, type LinkedAccount } from "./link.ts";
 import type { LinkFailure, LinkOutcome, OAuthRedirect } from "./link.ts";
 import { isNetworkId, withoutMarks } from "./text.ts";
+import type { SentenceValues } from "./rules.ts";
 import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 
 /*
@@ -20,6 +21,9 @@ const URL_CHARACTERS_MAX = 2_048;
 const NOTE_CHARACTERS_MAX = 500;
 /** Maximum length of the `state` in a callback. */
 const STATE_CHARACTERS_MAX = 200;
+/** Maximum length of a text in a sentence, such as a server's unknown coding. */
+const VALUE_CHARACTERS_MAX = 100;
+const VALUES_MAX = 8;
 const SCOPES_MAX = 100;
 const CANDIDATES_MAX = 500;
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
@@ -86,18 +90,30 @@ export const boundedCode = (code: string | null) => code && cut(code, NAME_CHARA
 /** Returns a network's own words, cut to what a note may have. */
 export const boundedNote = (note: string | null) => note && cut(note, NOTE_CHARACTERS_MAX);
 
+/** Returns the values of a sentence, as many and as long as any sentence has. */
+function boundedValues(values: SentenceValues): SentenceValues {
+  const fitting = Object.entries(values)
+    .slice(0, VALUES_MAX)
+    .map(([name, value]) => [
+      cut(name, VALUE_CHARACTERS_MAX),
+      typeof value === "string" ? withoutMarks(cut(value, VALUE_CHARACTERS_MAX)) : value,
+    ]);
+  return Object.fromEntries(fitting);
+}
+
 /** Returns a failure with the network's words cut. */
 export function boundedFailure(failure: LegFailure): BoundedValue<LegFailure> {
-  const { networkCode, rule, message, remediation, note } = failure;
-  const texts = { rule, message, remediation, note };
-  const given = Object.entries(texts).filter(([, text]) => text !== undefined);
-  const fitting = given.map(([name, text = ""]) => [
-    name,
-    cut(text, name === "rule" ? NAME_CHARACTERS_MAX : NOTE_CHARACTERS_MAX),
-  ]);
-  const known = { ...failure, ...Object.fromEntries(fitting) } as LegFailure;
+  const { networkCode, rule, field, values, note } = failure;
+  const fitting: LegFailure = {
+    ...failure,
+    networkCode: boundedCode(networkCode),
+    ...(rule !== undefined && { rule: cut(rule, NAME_CHARACTERS_MAX) }),
+    ...(field !== undefined && { field: cut(field, NAME_CHARACTERS_MAX) }),
+    ...(values !== undefined && { values: boundedValues(values) }),
+    ...(note !== undefined && { note: cut(note, NOTE_CHARACTERS_MAX) }),
+  };
   // Safe: all its texts are cut.
-  return { ...known, networkCode: boundedCode(networkCode) } as BoundedValue<LegFailure>;
+  return fitting as BoundedValue<LegFailure>;
 }
 
 /** Returns what a call made, with an id that fits and an address that may be shown. */

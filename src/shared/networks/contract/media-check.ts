@@ -83,7 +83,7 @@ function filmRefusal({ film, width }: Facts, target: FileTarget) {
  */
 export function mediaFailed(
   network: string,
-  { code, reason, message, remediation, subject }: MediaFailure,
+  { code, reason, message, values, subject }: MediaFailure,
   mediaIndex?: number,
 ): TryLater | Rejection {
   return code === "media_rejected"
@@ -93,7 +93,7 @@ export function mediaFailed(
           code,
           effect: "later",
           networkCode: null,
-          ...(remediation === undefined ? {} : { message, remediation }),
+          ...(values === undefined ? {} : { values }),
           ...(subject === undefined ? {} : { rule: `${network}.media.${subject}` }),
           note: message.slice(0, 500),
           retryAfterSeconds: null,
@@ -127,8 +127,7 @@ function refusedFor(
   note: string,
   mediaIndex: number | undefined,
 ): Rejection {
-  const { kind, failure } = mediaRejected(ruleOf(network, reason), note, mediaIndex);
-  return { kind, failure: { ...failure, ...(RULES[reason] === undefined ? {} : REASONS[reason]) } };
+  return mediaRejected(ruleOf(network, reason), note, mediaIndex);
 }
 
 /** Returns the outcome for files that together break a rule of the network, before anything is sent. */
@@ -150,134 +149,40 @@ export function mediaRejected(rule: string, note: string, mediaIndex?: number): 
   return rejectedBy({ [rule]: { code: "media_rejected" } }, rule, note, mediaIndex);
 }
 
-/** The text for a repair. The rule is `<network>.media.<repair>` on every network. */
-const REPAIRS: Readonly<Record<MediaRepair, string>> = {
-  converted: "The image is converted to a type and colours that the network takes.",
-  recompressed: "The image has more bytes than the network takes; it is compressed further.",
-  resized: "The image is larger or smaller than the network shows or takes it; it is scaled.",
-  rotated: "The image is turned as its camera noted, since the network does not do it.",
-  flattened: "The image's transparent parts become white.",
-  stilled: "The network shows no moving images; the first frame is published.",
-  completed: "The image lacks the marker at its end; the marker is added.",
-  shownFlat: "The image is a panorama to look around in; the network shows it flat.",
-  metadataRemoved:
-    "The image's metadata is left out, such as when, where and with what it was taken.",
-  extrasRemoved:
-    "The file has more than the picture, such as a film, a second picture or other data; that is left out.",
-};
+export const MEDIA_REASONS = [
+  "size",
+  "type",
+  "raw",
+  "imageType",
+  "imageCoding",
+  "password",
+  "encrypted",
+  "frameRate",
+  "bitRate",
+  "chroma",
+  "wide",
+  "pages",
+  "webPage",
+  "address",
+  "ratio",
+  "pixels",
+  "damaged",
+  "animation",
+  "frames",
+  "duration",
+  "changed",
+  "memory",
+  "time",
+  "crash",
+] as const satisfies readonly MediaReason[];
 
-interface RefusalWords {
-  readonly message: string;
-  readonly remediation: string;
-}
+const ruleOf = (network: string, reason: MediaReason) => `${network}.media.${reason}`;
 
-const refusalWords = (message: string, remediation: string): RefusalWords => ({
-  message,
-  remediation,
-});
+const TYPE_REASONS = ["type", "raw", "imageType", "imageCoding"] as const;
 
-const REASONS: Readonly<Record<MediaReason, RefusalWords>> = {
-  size: refusalWords("The file has more bytes than the network takes.", "Use a smaller file."),
-  type: refusalWords(
-    "The file is of a type that the network does not take.",
-    "Use a JPEG or PNG image, or an MP4 video.",
-  ),
-  raw: refusalWords(
-    "The file is a camera's raw photo, which is not a finished picture.",
-    "Export it as JPEG, and use that file.",
-  ),
-  imageType: refusalWords(
-    "The image is of a type that the network does not take and that can't be converted, such as HEIC or BMP.",
-    "Export it as JPEG or PNG, and use that file.",
-  ),
-  imageCoding: refusalWords(
-    "The image is stored in a rare way that can't be converted.",
-    "Export it as an ordinary JPEG or PNG, and use that file.",
-  ),
-  password: refusalWords(
-    "The document can't be opened without a password.",
-    "Save it without a password, and use that file.",
-  ),
-  encrypted: refusalWords(
-    "The film is encrypted, so that nobody could play it.",
-    "Use the film without copy protection.",
-  ),
-  frameRate: refusalWords(
-    "The video has more or fewer pictures a second than the network takes.",
-    "Re-encode the video with 30 pictures a second.",
-  ),
-  bitRate: refusalWords(
-    "The video has more bits a second than the network takes.",
-    "Re-encode the video with a lower bit rate.",
-  ),
-  chroma: refusalWords(
-    "The network does not take videos with this chroma subsampling.",
-    "Re-encode the video with 4:2:0 (yuv420p).",
-  ),
-  wide: refusalWords(
-    "The video is wider than the network takes.",
-    "Re-encode the video with a smaller width.",
-  ),
-  pages: refusalWords(
-    "The document has more pages than the network takes.",
-    "Use a shorter document, or publish it in parts.",
-  ),
-  webPage: refusalWords(
-    "The address is that of a web page, not of the file.",
-    "Use the link that downloads the file itself, without a viewer, a log-in or a captcha.",
-  ),
-  address: refusalWords(
-    "The image has to be changed for the network, and its address is too long for that.",
-    "Use an address of at most 5,000 characters, or an image that fits the network unchanged.",
-  ),
-  ratio: refusalWords("The image is too wide or too tall for the network.", "Crop the image."),
-  pixels: refusalWords(
-    "The image has more pixels than can be worked with.",
-    "Use a smaller image.",
-  ),
-  damaged: refusalWords("The file is damaged and can't be read.", "Re-export the file."),
-  animation: refusalWords(
-    "The moving image has more bytes than the network takes.",
-    "Shorten the animation, or make it smaller.",
-  ),
-  frames: refusalWords(
-    "The moving image has more frames than the network takes.",
-    "Shorten the animation.",
-  ),
-  duration: refusalWords(
-    "The video is too short or too long for the network.",
-    "Cut the video, or give the network another.",
-  ),
-  changed: refusalWords(
-    "The file changed while it was read.",
-    "Leave the file as it is until the post is out.",
-  ),
-  memory: refusalWords(
-    "The file takes more memory to read than is allowed.",
-    "Re-export the file, or use a smaller one.",
-  ),
-  time: refusalWords(
-    "The file takes longer to read than is allowed.",
-    "Re-export the file, or use a smaller one.",
-  ),
-  crash: refusalWords(
-    "Reading the file failed so badly that it is not read again.",
-    "Re-export the file with another program.",
-  ),
-};
-
-/** Reasons that are a special case of another one's rule. Their words are their own. */
-const RULES: Partial<Readonly<Record<MediaReason, MediaReason>>> = {
-  raw: "type",
-  imageType: "type",
-  imageCoding: "type",
-};
-
-const ruleOf = (network: string, reason: MediaReason) =>
-  `${network}.media.${RULES[reason] ?? reason}`;
-
+/** Reports whether a rule is that a file is refused for its type. */
 export function isTypeRule(network: string, rule: string | undefined): boolean {
-  return rule === ruleOf(network, "type");
+  return TYPE_REASONS.some((reason) => rule === ruleOf(network, reason));
 }
 
 /** The last part of the rule that a file's name suggests a type that may be refused. */
@@ -287,17 +192,6 @@ const TYPE_GUESS = "typeUnknown";
 export function isTypeGuess(network: string, rule: string | undefined): boolean {
   return rule === `${network}.media.${TYPE_GUESS}`;
 }
-
-/** Makes the rule that a file's name suggests a type that may be refused. `type` is what to convert it to. */
-export function typeGuess(title: string, type: string) {
-  return {
-    message: `The name of a file suggests a type that ${title} may refuse.`,
-    remediation: `If the post fails, convert the file to ${type}.`,
-  } as const;
-}
-
-// Safe: the record has every reason as its key and nothing else.
-export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
 
 type ProblemPosition = Pick<Problem, "field" | "mediaIndex">;
 
@@ -313,8 +207,7 @@ export function repairWarning(
     severity: "warning",
     code: METADATA_REPAIRS.has(repair) ? "metadata_removed" : "image_changed",
     rule: `${network}.media.${repair}`,
-    message: REPAIRS[repair],
-    remediation: "Nothing needs to be done.",
+    values: {},
     ...position,
   };
 }
@@ -326,59 +219,19 @@ export function repairWarning(
 export function unreachableError(
   { name }: Pick<Network, "name">,
   position: ProblemPosition,
-  failure?: Pick<MediaFailure, "message" | "remediation" | "subject">,
+  { subject = "unreachable", values = {} }: Partial<Pick<MediaFailure, "subject" | "values">> = {},
 ): Problem {
-  const known = LEG_ERRORS.media_unreachable;
-  const { message, remediation = known.remediation } = failure ?? known;
-  const rule = `${name}.media.${failure?.subject ?? "unreachable"}`;
-  return { severity: "error", code: "media_unreachable", rule, message, remediation, ...position };
+  const rule = `${name}.media.${subject}`;
+  return { severity: "error", code: "media_unreachable", rule, values, ...position };
 }
 
-/** Makes the error for a picture of an option that can't be used, in words about pictures. */
-export function pictureError(
-  name: string,
-  reason: MediaReason,
-  position: ProblemPosition,
-): Problem {
-  const words =
-    reason === "type"
-      ? refusalWords("The file is no picture that can be used.", "Use a JPEG or PNG image.")
-      : REASONS[reason];
-  const rule = `${name}.media.${reason}`;
-  return { severity: "error", code: "media_rejected", rule, ...words, ...position };
-}
-
-/**
- * Makes the error for a file that the network would refuse even after repairs, with the network's own message if it has
- * one.
- */
+/** Makes the error for a file that the network would refuse even after repairs. */
 export function refusalError(
   { name, rules = {} }: Pick<Network, "name" | "rules">,
   reason: MediaReason,
   position: ProblemPosition,
 ): Problem {
   const rule = ruleOf(name, reason);
-  const isOwn = RULES[reason] === undefined && rules[rule] !== undefined;
-  if (isOwn) return breach(rules, rule, position);
-  return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...position };
-}
-
-/**
- * Returns what a rule of a network says to the readers of a failed leg. Undefined for a rule that is about another code,
- * or that has a number which only the check of a draft knows.
- */
-export function ruleWords(
-  { name, rules = {} }: Pick<Network, "name" | "rules">,
-  rule: string,
-  code: LegErrorCode,
-): Pick<Problem, "message" | "remediation"> | undefined {
-  const own = rules[rule];
-  if (own !== undefined) {
-    const hasOthersNumber = own.variesByServer === true && own.message.includes("{limit}");
-    if (own.code !== code || own.message.includes("{used}") || hasOthersNumber) return undefined;
-    const { message, remediation } = breach(rules, rule);
-    return { message, remediation };
-  }
-  const reason = MEDIA_REASONS.find((known) => ruleOf(name, known) === rule);
-  return reason === undefined || code !== "media_rejected" ? undefined : REASONS[reason];
+  if (rules[rule] !== undefined) return breach(rules, rule, position);
+  return { severity: "error", code: "media_rejected", rule, values: {}, ...position };
 }

@@ -1,3 +1,4 @@
+import type { SentenceValues } from "./rules.ts";
 import type { StreamedBody } from "../../runtime/http-call.ts";
 
 export interface FetchedMedia {
@@ -202,8 +203,8 @@ export const RAW_PHOTOS: readonly string[] = [
 export class MediaFailure extends Error {
   readonly code: "media_unreachable" | "media_rejected";
   readonly reason: MediaReason | null;
-  /** What to do. The default is the text of the code. */
-  readonly remediation: string | undefined;
+  /** The values of the rule's sentences. */
+  readonly values: SentenceValues | undefined;
   /** The last part of the rule that the cause has. Undefined for a file that is refused, whose reason names the rule. */
   readonly subject: string | undefined;
 
@@ -213,7 +214,7 @@ export class MediaFailure extends Error {
     options: {
       readonly cause?: unknown;
       readonly reason?: MediaReason;
-      readonly remediation?: string;
+      readonly values?: SentenceValues;
       readonly subject?: string;
     } = {},
   ) {
@@ -221,7 +222,7 @@ export class MediaFailure extends Error {
     this.name = "MediaFailure";
     this.code = code;
     this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
-    this.remediation = options.remediation;
+    this.values = options.values;
     this.subject = options.subject;
   }
 }

@@ -54,15 +54,15 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
 
 /**
  * Returns the failure of a refused call. The token was issued just now, so nobody has taken it back: networks don't know
- * one everywhere at once, and some ask the person to log in there first, which comes with a remedy. `asked` says for whom
+ * one everywhere at once, and some ask the person to log in there first, which is a rule. `asked` says for whom
  * the call was made.
  */
 export function refusedLink(
   classified: ClassifiedAnswer,
   asked: "account" | "app" = "account",
 ): LinkFailure {
-  const { code, networkCode, note, isOfApp, remediation } = classified;
-  const isHeld = code === "connection_needs_reauth" && remediation !== undefined;
+  const { code, networkCode, note, isOfApp, rule } = classified;
+  const isHeld = code === "connection_needs_reauth" && rule !== undefined;
   const meant = isHeld ? "account_restricted" : code;
   const known = isOfApp === true ? "service_limited" : (CODES[meant] ?? "network_unavailable");
   const failure = linkFailed(known, `${networkCode ?? ""} ${note}`.trim());

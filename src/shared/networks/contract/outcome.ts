@@ -7,6 +7,8 @@ export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
   /** The network's own code, such as `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
   readonly mediaIndex?: number;
+  /** Path of the option that names the picture concerned. */
+  readonly field?: string;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
   readonly note?: string;
 }

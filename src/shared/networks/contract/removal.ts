@@ -16,17 +16,9 @@ interface Deletion<Call> {
   readonly classify: (answer: HttpResponse, call: Call) => Promise<ClassifiedAnswer>;
 }
 
-const UNCONFIRMED = "The network did not confirm that the post is gone.";
-
 /** Returns the outcome of a deletion that was not confirmed. It is repeated, because a removed post stays gone. */
 export function notRemoved(answer: HttpFailure | ClassifiedAnswer): TryLater | Rejection {
-  return stillThere(answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer));
-}
-
-export function stillThere(outcome: TryLater | Rejection): TryLater | Rejection {
-  const { failure } = outcome;
-  const isUnconfirmed = failure.code === "network_unavailable" && failure.message === undefined;
-  return isUnconfirmed ? { ...outcome, failure: { ...failure, message: UNCONFIRMED } } : outcome;
+  return answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer);
 }
 
 /** Makes the removal for a network where one deletion is enough and may be repeated. */

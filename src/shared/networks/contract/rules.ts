@@ -13,7 +13,10 @@ type RuleUnit =
   | "hashtags"
   | "mentions";
 
-/** One rule of a network. The check of a draft, and the refusal of a file while publishing, name it by its id. */
+/**
+ * One rule of a network. The check of a draft, and a refusal while publishing, name it by its id. Its sentences are in
+ * `networks/words`.
+ */
 export interface Rule {
   readonly severity: "error" | "warning";
   readonly code: FindingCode;
@@ -22,10 +25,33 @@ export interface Rule {
   readonly unit?: RuleUnit;
   /** The account's server may state another limit. */
   readonly variesByServer?: true;
-  /** `{used}` and `{limit}` are replaced by their values. */
-  readonly message: string;
-  readonly remediation: string;
 }
+
+/** The rules that every network has besides those about files, by `<subject>.<what>`. */
+export const COMMON_RULES = {
+  "connection.missing": { severity: "error", code: "connection_missing" },
+  "connection.needsReauth": { severity: "error", code: "connection_needs_reauth" },
+  "network.notConfigured": { severity: "error", code: "app_misconfigured" },
+  "text.duplicate": { severity: "error", code: "duplicate_content" },
+  "firstComment.permission": { severity: "warning", code: "permission_missing" },
+  "firstComment.unavailable": { severity: "warning", code: "feature_unsupported" },
+  "firstComment.failed": { severity: "warning", code: "first_comment_failed" },
+  "firstComment.unknown": { severity: "warning", code: "first_comment_unknown" },
+  "account.refused": { severity: "error", code: "connection_needs_reauth" },
+  "account.replaced": { severity: "error", code: "connection_missing" },
+  "media.lost": { severity: "error", code: "network_unavailable" },
+  "media.statusUnknown": { severity: "error", code: "network_unavailable" },
+  "calls.paused": { severity: "error", code: "quota_exceeded" },
+  "server.challenge": { severity: "error", code: "network_unavailable" },
+  "server.blocked": { severity: "error", code: "network_unavailable" },
+  "server.moved": { severity: "error", code: "network_unavailable" },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+/** The rule that a first comment can't be written, by why the authorisation does not suffice. */
+export const FIRST_COMMENT_LACKS = {
+  permission_missing: "firstComment.permission",
+  feature_unsupported: "firstComment.unavailable",
+} as const;
 
 /** Rules by `<network>.<subject>.<what>`. These ids are part of the contract and never change. */
 export type RuleTable = Readonly<Record<string, Rule>>;
@@ -47,12 +73,23 @@ export type CheckedTable<Facts> = Readonly<Record<string, Rule & RuleCheck<Facts
 /** Makes the functions that build a table's rows, by what a broken rule does to a draft. */
 export function ruleRows<Facts>() {
   type Row = Omit<Rule, "severity" | "code"> & RuleCheck<Facts>;
-  type Hint = Omit<Row, "remediation"> & Partial<Pick<Row, "remediation">>;
-  const remediation: string = "Nothing needs to be done.";
-  const error = <const Code extends LegErrorCode, const Of extends Row>(code: Code, row: Of) =>
-    ({ severity: "error", code, ...row }) as const;
-  const warning = <const Code extends WarningCode, const Of extends Hint>(code: Code, row: Of) =>
-    ({ severity: "warning", code, remediation, ...row }) as const;
+  type Made<Severity, Code> = { readonly severity: Severity; readonly code: Code };
+  function error<const Code extends LegErrorCode>(code: Code): Made<"error", Code>;
+  function error<const Code extends LegErrorCode, const Of extends Row>(
+    code: Code,
+    row: Of,
+  ): Made<"error", Code> & Of;
+  function error(code: LegErrorCode, row: Row = {}) {
+    return { severity: "error", code, ...row };
+  }
+  function warning<const Code extends WarningCode>(code: Code): Made<"warning", Code>;
+  function warning<const Code extends WarningCode, const Of extends Row>(
+    code: Code,
+    row: Of,
+  ): Made<"warning", Code> & Of;
+  function warning(code: WarningCode, row: Row = {}) {
+    return { severity: "warning", code, ...row };
+  }
   return { error, warning };
 }
 
@@ -86,7 +123,6 @@ interface MeasuredText {
 
 interface TextLimit<Network, Id> {
   readonly network: Network;
-  readonly title: string;
   readonly id: Id;
   readonly limit: number;
   readonly unit: RuleUnit;
@@ -95,7 +131,6 @@ interface TextLimit<Network, Id> {
 /** Makes the rules about the length of a text: too long, and nearly too long. */
 export function textRules<const Network extends string, const Id extends string>({
   network,
-  title,
   id,
   limit,
   unit,
@@ -104,16 +139,12 @@ export function textRules<const Network extends string, const Id extends string>
   const length = error("text_too_long", {
     limit,
     unit,
-    message: `The text has {used} characters; ${title} allows {limit}.`,
-    remediation: `Shorten the text, or give ${title} its own with platformOptions.${network}.text.`,
     used: ({ measured }) => measured.usedCharacters,
     limitOf: ({ measured }) => measured.maxCharacters,
   });
   const nearLimit = warning("near_limit", {
     limit: Math.floor(limit * NEARLY),
     unit,
-    message: "The text uses {used} of {limit} characters.",
-    remediation: "Nothing needs to be done; a longer text may be refused.",
     broken({ measured: { usedCharacters: used, maxCharacters: max } }) {
       return used > max * NEARLY && used <= max ? [{ used, limit: max }] : [];
     },
@@ -129,13 +160,15 @@ export function textRules<const Network extends string, const Id extends string>
 /** The share of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
 
+/** What a sentence has besides fixed words: numbers, and short texts of others. */
+export type SentenceValues = Readonly<Record<string, string | number>>;
+
 /** A rule that a draft breaks. `rule` never changes: `<network>.<subject>.<what>`, as `bluesky.text.graphemes`. */
 export interface Problem {
   readonly severity: "error" | "warning";
   readonly code: FindingCode;
   readonly rule: string;
-  readonly message: string;
-  readonly remediation: string;
+  readonly values: SentenceValues;
   /** Path of the request's field: `text`, `mediaUrls`, `platformOptions.bluesky.langs` … */
   readonly field: string | null;
   readonly mediaIndex: number | null;
@@ -152,7 +185,7 @@ interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex">> {
   readonly limit?: number;
 }
 
-/** Makes the problem of a broken rule, with the rule's text. */
+/** Makes the problem of a broken rule, with its numbers. */
 export function breach<Table extends RuleTable>(
   table: Table,
   id: keyof Table & string,
@@ -160,16 +193,15 @@ export function breach<Table extends RuleTable>(
 ): Problem {
   // Safe: the id is a key of the table.
   const rule = table[id] as Rule;
-  const numbers: Readonly<Record<string, number | undefined>> = {
-    used,
-    limit: limit ?? rule.limit,
-  };
+  const allowed = limit ?? rule.limit ?? Infinity;
   return {
     severity: rule.severity,
     code: rule.code,
     rule: id,
-    message: rule.message.replace(/\{(\w+)\}/g, (_place, name: string) => `${numbers[name] ?? ""}`),
-    remediation: rule.remediation,
+    values: {
+      ...(used === undefined ? {} : { used }),
+      ...(Number.isFinite(allowed) ? { limit: allowed } : {}),
+    },
     field,
     mediaIndex,
   };

@@ -1,5 +1,5 @@
 import { type ClassifiedAnswer, type ErrorRow, type TableRow } from "../contract/answers.ts";
-import { codes, FILE_LOST, refusal, rows, subcodes, provenRefusal } from "../contract/answers.ts";
+import { codes, lostFile, refusal, rows, subcodes, provenRefusal } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -21,23 +21,10 @@ const FAILED_UPLOAD: ErrorRow = {
 };
 const EMPTY = refusal("text_invalid", { rule: "facebook.content.empty" });
 
-const ROLE = refusal("permission_missing", {
-  remediation:
-    "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.",
-});
-const HIDDEN = refusal("invalid_request", {
-  message: "Facebook does not show the page what it was to write about.",
-  remediation: "Check the settings of the page and of the post at facebook.com.",
-});
-const PAUSE = "Facebook asks for a pause of one to three days; retry after it.";
-const IDENTITY =
-  "Log in at facebook.com with the account that linked the page, confirm its identity, then retry.";
-const SECURITY_CHECK =
-  "Log in at facebook.com with the account that linked the page, pass the security check, then retry.";
-const PUBLISHING_AUTHORIZATION =
-  "Complete Page Publishing Authorization for the page at facebook.com, then retry.";
-const LIMITED =
-  "Facebook limits this account for some days; look up until when at facebook.com and retry then.";
+const ROLE = refusal("permission_missing", { rule: "facebook.account.role" });
+const HIDDEN = refusal("invalid_request", { rule: "facebook.post.hidden" });
+/** Facebook asks for a pause of one to three days, so no attempt of ours would come late enough. */
+const PAUSE = refusal("rate_limited", { rule: "facebook.account.pause" });
 
 /**
  * Why a video is not accepted as a reel or story. It may still be an ordinary video. These refusals are about the size
@@ -67,9 +54,8 @@ const OWN: readonly TableRow[] = [
   ),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
-  // For one to three days, so no attempt of ours would come late enough.
-  ...rows(refusal("rate_limited", { remediation: PAUSE }), { code: 368, subcode: 1390008 }),
-  ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
+  ...rows(PAUSE, { code: 368, subcode: 1390008 }),
+  ...rows({ ...RESTRICTED, rule: "facebook.account.identity" }, { code: 368, subcode: 4854002 }),
   ...subcodes(EMPTY, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
@@ -78,9 +64,9 @@ const OWN: readonly TableRow[] = [
   // The same without its subcode: https://github.com/criso/fbgraph/issues/147.
   ...rows(refusal("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
   ...subcodes(provenRefusal("app_misconfigured"), 2069032),
-  ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
-  ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
-  ...subcodes({ ...RESTRICTED, remediation: SECURITY_CHECK }, 1404006),
+  ...subcodes({ ...RESTRICTED, rule: "facebook.account.publishingAuthorization" }, 1404078),
+  ...subcodes({ ...RESTRICTED, rule: "facebook.account.limited" }, 1404112),
+  ...subcodes({ ...RESTRICTED, rule: "facebook.account.securityCheck" }, 1404006),
   ...subcodes(LINK, 1609005, 1609008, 2061006),
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
@@ -103,12 +89,12 @@ const OWN: readonly TableRow[] = [
   // Graph says so of a comment, with a number of missing permissions: https://github.com/nov/fb_graph/issues/9.
   ...rows(HIDDEN, { code: 210, message: /not visible/i }),
   // "Requires upload file", sometimes, for files that are there: https://github.com/facebookarchive/php-graph-sdk/issues/923.
-  ...rows(FILE_LOST, { code: 324, message: /requires upload file/i }),
+  ...rows(lostFile("facebook"), { code: 324, message: /requires upload file/i }),
   ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
   // Facebook uses 368 for many reasons, not always with a subcode.
   ...rows(DUPLICATE, { code: 368, message: /already posted|same content|duplicate/i }),
-  ...rows(refusal("rate_limited", { remediation: PAUSE }), {
+  ...rows(PAUSE, {
     code: 368,
     message: /temporarily blocked|too (?:fast|often)|misus/i,
   }),
@@ -127,10 +113,10 @@ const OWN: readonly TableRow[] = [
 ];
 
 /** "All API calls from an app made after a rate limit is exceeded are throttled and will fail" (Graph API, "Rate Limiting"). */
-export const ERRORS = graphTable("facebook.com", OWN, { isProof: true });
+export const ERRORS = graphTable("facebook", OWN, { isProof: true });
 
 export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
-  return classifyGraph(response, ERRORS, now);
+  return classifyGraph(response, "facebook", ERRORS, now);
 }
 
 /** Returns why a video failed, by its status. */

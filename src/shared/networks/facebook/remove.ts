@@ -5,7 +5,7 @@ import { objectShape, lenient } from "../contract/fields.ts";
 import { isVerdict } from "../contract/blame.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/visible-call.ts";
 import type { Outcome, Rejection, TryLater } from "../contract/outcome.ts";
-import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
+import { REMOVED, repeatable } from "../contract/removal.ts";
 import { isMissing, isUnloaded } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
@@ -70,7 +70,7 @@ async function take(call: Call, id: string): Promise<RemovalFailure | undefined>
   const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);
   if (!("failure" in gone)) return undefined;
   if (isMissing(gone.failure)) return seesPage(call);
-  if (!isUnloaded(gone.failure)) return stillThere(gone);
+  if (!isUnloaded(gone.failure)) return gone;
   const left = await look(call, id);
   if (left === "missing") return seesPage(call);
   return "failure" in left
@@ -86,7 +86,7 @@ async function look(call: Call, id: string, fields = "id") {
   const request = graphGet(pageOf(call), encodeURIComponent(id), { fields });
   const node = await ask(request, { read: inForm(nodeShape), classify }, call.tools);
   if (!("failure" in node)) return node;
-  return isMissing(node.failure) ? ("missing" as const) : stillThere(node);
+  return isMissing(node.failure) ? ("missing" as const) : node;
 }
 
 /**
@@ -96,5 +96,5 @@ async function look(call: Call, id: string, fields = "id") {
 async function seesPage(call: Call): Promise<RemovalFailure | undefined> {
   const request = graphGet(pageOf(call), call.credentials.pageId, { fields: "id" });
   const page = await ask(request, { read: readMade, classify }, call.tools);
-  return typeof page === "string" ? undefined : stillThere(page);
+  return typeof page === "string" ? undefined : page;
 }

@@ -1,7 +1,6 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import { typeGuess } from "../contract/media-check.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
@@ -23,96 +22,65 @@ const PHOTOS_MAX = 10;
 /** Meta only documents a limit for Instagram. Facebook's `alt_text_custom` is assumed to have the same. */
 const ALT_TEXT_MAX = 1000;
 
-/** Makes a rule about what Facebook accepts as reels and stories, which only the video itself shows. */
-const ofVideo = (message: string) =>
-  error("media_rejected", {
-    message,
-    remediation: "Use another video, or leave out platformOptions.facebook.kind.",
-  });
-
 export const rules = {
   ...textRules({
     network: "facebook",
-    title: "Facebook",
     id: "length",
     limit: TEXT_MAX,
     unit: "UTF-16 units",
   }),
   "facebook.content.empty": error("text_invalid", {
-    message: "The post has neither text nor media nor a link.",
-    remediation: "Give the post a text, a media file or a link.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
       isBlank(text) && media.length === 0 && options.link === undefined,
   }),
-  "facebook.media.type": error("media_rejected", {
-    message:
-      "Facebook takes JPEG, PNG, GIF, BMP and TIFF images, and videos; no audio and no other files.",
-    remediation: "Convert the file to JPEG or MP4, or leave it out.",
-  }),
+  "facebook.media.type": error("media_rejected"),
   "facebook.media.typeUnknown": warning("type_unknown", {
-    ...typeGuess("Facebook", "JPEG or MP4"),
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
   }),
-  "facebook.media.mixed": error("media_rejected", {
-    message: "Facebook does not allow images and a video in one post.",
-    remediation: "Use images alone or one video alone.",
-  }),
+  "facebook.media.mixed": error("media_rejected"),
   "facebook.media.count": error("media_rejected", {
     limit: PHOTOS_MAX,
     unit: "files",
-    message: "Facebook allows {limit} images or one video in a post.",
-    remediation:
-      "Use fewer media files, or give Facebook its own with platformOptions.facebook.mediaUrls.",
   }),
-  "facebook.media.image": error("media_rejected", {
-    message: "Facebook could not use an image of the post.",
-    remediation: "Use a JPEG of at most 10 MB.",
-  }),
+  "facebook.media.image": error("media_rejected"),
   "facebook.altText.unused": warning("option_unused", {
-    message: "Facebook takes alternative texts of images only; that of the video is left out.",
     field: "altTexts",
     // Only the first file is reported, because there is at most one video.
     broken: ({ draft, form }) =>
       form === undefined || hasPhotos(form) ? [] : unusedAltTexts(draft, () => false).slice(0, 1),
   }),
   "facebook.altText.shortened": warning("alt_text_shortened", {
-    ...shortenedAltTexts("Facebook", ALT_TEXT_MAX),
+    ...shortenedAltTexts(ALT_TEXT_MAX),
     broken: ({ draft, form, isNone }) =>
       !isNone && (form === undefined || hasPhotos(form)) ? longAltTexts(draft, ALT_TEXT_MAX) : [],
   }),
-  ...formRules("facebook", "A Facebook"),
+  ...formRules("facebook"),
   "facebook.title.unused": warning("option_unused", {
-    message: "Only videos have a title; it is left out of this post.",
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && form !== "video" && options.title !== undefined,
   }),
   "facebook.link.own": error("link_rejected", {
-    message: "Facebook does not take links to itself.",
-    remediation: "Leave out platformOptions.facebook.link, or link to another site.",
     broken: ({ options }) => isOwnLink(options.link),
   }),
   "facebook.link.media": warning("link_card_skipped", {
-    message: "A Facebook post shows either media or a link card; the card is left out.",
-    remediation: "Remove the media or the link.",
     broken: ({ draft, options: { link } }) =>
       link !== undefined && !isOwnLink(link) && draft.media.length > 0,
   }),
-  "facebook.video.kind": warning("kind_changed", {
-    message: "The video does not fit a reel, so it is published as a video of the page's feed.",
-    remediation:
-      "For a reel, use an upright video of 9:16, 3 to 90 seconds and 24 to 60 pictures a second. Otherwise set platformOptions.facebook.kind to feed.",
-  }),
-  "facebook.video.ratio": ofVideo("Facebook takes reels and stories of 9:16 only."),
-  "facebook.video.resolution": ofVideo(
-    "Facebook takes reels and stories from 540 by 960 pixels on.",
-  ),
-  "facebook.video.duration": ofVideo(
-    "Facebook takes reels of 3 to 90 seconds and video stories of at most 60.",
-  ),
-  "facebook.video.frameRate": ofVideo(
-    "Facebook takes reels and stories of 24 to 60 pictures a second.",
-  ),
+  "facebook.video.kind": warning("kind_changed"),
+  "facebook.video.ratio": error("media_rejected"),
+  "facebook.video.resolution": error("media_rejected"),
+  "facebook.video.duration": error("media_rejected"),
+  "facebook.video.frameRate": error("media_rejected"),
+  "facebook.account.role": error("permission_missing"),
+  "facebook.account.pause": error("rate_limited"),
+  "facebook.account.identity": error("account_restricted"),
+  "facebook.account.securityCheck": error("account_restricted"),
+  "facebook.account.publishingAuthorization": error("account_restricted"),
+  "facebook.account.limited": error("account_restricted"),
+  "facebook.account.checkpoint": error("connection_needs_reauth"),
+  "facebook.account.confirmation": error("account_restricted"),
+  "facebook.post.hidden": error("invalid_request"),
 };
 
 export function measure(draft: LegDraft): TextMeasure {

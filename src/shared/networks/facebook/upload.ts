@@ -105,7 +105,7 @@ async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
     case "failed":
       return afterFailure(leg, state.classified);
     case "unknown":
-      return ofRead(state.outcome);
+      return ofRead("facebook", state.outcome);
   }
 }
 

@@ -96,18 +96,17 @@ const OWNERS_TURN =
   /\btwo.?factor authentication\b|\bsecurity check\b|\b(?:confirm|verify) your (?:identity|account)\b/i;
 
 /**
- * Makes an error table of a network's own rows and the shared ones. Its own rows win. `site` is where the account's
- * owner logs in, and `throttled` is the meaning of a limit on calls.
+ * Makes an error table of a network's own rows and the shared ones. Its own rows win. `throttled` is the
+ * meaning of a limit on calls.
  */
 export function graphTable(
-  site: string,
+  network: "facebook" | "instagram",
   own: readonly TableRow[],
   throttled: Pick<ErrorRow, "isProof"> = {},
 ): ErrorTable {
-  const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
-  const checkpoint: ErrorRow = { ...REAUTH, remediation };
-  const restricted = refusal("account_restricted", { remediation });
+  const checkpoint: ErrorRow = { ...REAUTH, rule: `${network}.account.checkpoint` };
+  const restricted = refusal("account_restricted", { rule: `${network}.account.confirmation` });
   const checkpoints = [
     ...subcodes(checkpoint, 459, 464, 490),
     // The same without a subcode: https://github.com/gitroomhq/postiz-app/pull/2054.
@@ -142,6 +141,7 @@ type GraphError = ShapeOf<typeof errorBody>["error"];
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classifyGraph(
   response: HttpResponse,
+  network: "facebook" | "instagram",
   table: ErrorTable,
   now: Date,
 ): ClassifiedAnswer {
@@ -156,7 +156,7 @@ export function classifyGraph(
       : rowOf(table, { status, code: named, subcode, isTransient, message: words }, OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, code, now) : null;
   return {
-    ...withPause(found, seconds),
+    ...withPause(network, found, seconds),
     networkCode: numbersOf(code, subcode) || `HTTP ${status}`,
     note: noteOf(error === undefined ? otherText(response) : words),
     retryAfterSeconds: seconds,

@@ -18,27 +18,17 @@ interface FormOptions {
   readonly firstComment?: string | undefined;
 }
 
-/** Returns the rules on reels and stories that both networks have. `title` is as in "an Instagram". */
-export function formRules<const Network extends string>(network: Network, title: string) {
+/** Returns the rules on reels and stories that both networks have. */
+export function formRules<const Network extends string>(network: Network) {
   const { error, warning } = ruleRows<FormFacts<string, FormOptions>>();
   const rows = {
-    "reel.media": error("media_rejected", {
-      message: "A reel is made of one video and nothing else.",
-      remediation: `Give the post one video, or leave out platformOptions.${network}.kind.`,
-    }),
-    "story.media": error("media_rejected", {
-      message: "A story is made of one image or one video.",
-      remediation: `Give the post one media file, or leave out platformOptions.${network}.kind.`,
-    }),
+    "reel.media": error("media_rejected"),
+    "story.media": error("media_rejected"),
     "story.text": warning("option_unused", {
-      message: `${title} story has no text; the text is left out.`,
-      remediation: "Put the text into the image or video.",
       field: "text",
       broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
     }),
     "firstComment.story": error("feature_unsupported", {
-      message: `${title} story has no comments.`,
-      remediation: `Leave out platformOptions.${network}.firstComment, or publish as a post or a reel.`,
       broken: ({ form, options }) =>
         options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
     }),

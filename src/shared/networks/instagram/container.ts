@@ -134,7 +134,7 @@ export async function coverField({
 }: Leg): Promise<{ readonly fields: Fields } | TryLater | Rejection> {
   const [cover] = pictures(draft);
   if (cover === undefined) return { fields: {} };
-  const cover_url = await withPicture("instagram", "The cover", () =>
+  const cover_url = await withPicture("instagram", "coverUrl", () =>
     imageAddress({ url: cover.url }, cover.target, tools),
   );
   return typeof cover_url === "string" ? { fields: { cover_url } } : cover_url;

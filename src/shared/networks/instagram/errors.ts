@@ -16,12 +16,6 @@ const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again
 /** "The media is not ready for publishing". The codes below say to publish the same container a minute later. */
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const RESTRICTED = refusal("account_restricted");
-const PROFESSIONAL =
-  "Make the account a professional one in its settings at Instagram, then reconnect it.";
-const SPAM =
-  "Instagram takes the account's activity for spam: open the app, do what it asks for, and post less often.";
-const COLLABORATORS =
-  "Check the names in platformOptions.instagram.collaborators: each has to be an account that may be invited.";
 
 const media = (rule: string) => refusal("media_rejected", { rule });
 const text = (rule: string) => refusal("text_invalid", { rule });
@@ -30,7 +24,7 @@ const text = (rule: string) => refusal("text_invalid", { rule });
  * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode
  * belongs to one code, so the subcode alone tells as much as the pair.
  */
-export const ERRORS = graphTable("instagram.com", [
+export const ERRORS = graphTable("instagram", [
   // For a call, "Fatal" (2207085) only says that it failed. For a file see `STATUS_ERRORS`.
   ...subcodes(OUTAGE, 2207001, 2207032, 2207053, 2207085),
   ...subcodes(UNREACHABLE, 2207003, 2207052, 2207077, 2207082),
@@ -47,13 +41,13 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(text("instagram.text.mentions"), 2207040),
   ...subcodes(refusal("quota_exceeded"), 2207042),
   ...subcodes(RESTRICTED, 2207050),
-  ...subcodes(refusal("content_rejected", { remediation: SPAM }), 2207051),
+  ...subcodes(refusal("content_rejected", { rule: "instagram.account.spam" }), 2207051),
   // "Invalid user id", for an account that is named as a collaborator.
-  ...subcodes(refusal("invalid_request", { remediation: COLLABORATORS }), 2207018),
+  ...subcodes(refusal("invalid_request", { rule: "instagram.collaborators.invalid" }), 2207018),
   // Trial reels, which nothing here asks for.
   ...subcodes(refusal("invalid_request"), 2207081),
   ...rows(
-    { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
+    { ...RESTRICTED, rule: ACCOUNT_KIND },
     { code: 10, message: /not an instagram (?:business|professional)/i },
   ),
   // Both cover several subcodes: a server that failed, and a file or container that doesn't exist.
@@ -82,7 +76,7 @@ const STATUS_ERRORS = errorTable(
 );
 
 export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
-  return classifyGraph(response, ERRORS, now);
+  return classifyGraph(response, "instagram", ERRORS, now);
 }
 
 /** Returns why a container failed, by its status. */

@@ -1,7 +1,6 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { checkNames, extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
-import { typeGuess } from "../contract/media-check.ts";
 import type { ImageTarget, MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
@@ -37,14 +36,11 @@ function countRules(unit: "hashtags" | "mentions", limit: number, pattern: RegEx
     count: error("text_invalid", {
       limit,
       unit,
-      message: `The text has {used} ${unit}; Instagram allows {limit}.`,
-      remediation: `Use fewer ${unit}.`,
       used: countOf,
     }),
     nearLimit: warning("near_limit", {
       limit,
       unit,
-      message: `The text has {used} of {limit} ${unit}.`,
       broken(facts) {
         const used = countOf(facts);
         return used * 10 > limit * 9 && used <= limit ? [{ used }] : [];
@@ -59,7 +55,6 @@ const MENTIONS = countRules("mentions", 20, /(?<![\w.])@[\w.]+/g);
 /** Makes the rule that an option of reels is left out of other posts. */
 function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
   return warning("option_unused", {
-    message: `Only reels have ${name}; it is left out of this post.`,
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && options[name] !== undefined,
   });
@@ -68,7 +63,6 @@ function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
 export const rules = {
   ...textRules({
     network: "instagram",
-    title: "Instagram",
     id: "length",
     limit: CAPTION_MAX,
     unit: "UTF-16 units",
@@ -77,120 +71,65 @@ export const rules = {
   "instagram.text.hashtagsNearLimit": HASHTAGS.nearLimit,
   "instagram.text.mentions": MENTIONS.count,
   "instagram.text.mentionsNearLimit": MENTIONS.nearLimit,
-  "instagram.text.caption": error("text_invalid", {
-    message: "Instagram does not take this caption.",
-    remediation: "Use at most 2,200 characters, 30 hashtags and 20 mentions.",
-  }),
-  "instagram.account.kind": error("account_restricted", {
-    message: "The Instagram account is not a professional one.",
-    remediation: "Make it a business or creator account, then reconnect it.",
-  }),
-  "instagram.media.required": error("media_rejected", {
-    message: "Instagram takes no post without an image or a video.",
-    remediation: "Give the post a media file, or leave Instagram out.",
-  }),
-  "instagram.media.type": error("media_rejected", {
-    message:
-      "Instagram takes JPEG images, to which most others are converted, and MP4 or MOV videos; no audio and no other files.",
-    remediation: "Convert the file to JPEG or MP4, or leave it out.",
-  }),
+  "instagram.text.caption": error("text_invalid"),
+  "instagram.account.kind": error("account_restricted"),
+  "instagram.media.required": error("media_rejected"),
+  "instagram.media.type": error("media_rejected"),
   "instagram.media.typeUnknown": warning("type_unknown", {
-    ...typeGuess("Instagram", "JPEG or MP4"),
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
   }),
   "instagram.media.count": error("media_rejected", {
     limit: FILES_MAX,
     unit: "files",
-    message: "Instagram allows {limit} media files in a post.",
-    remediation:
-      "Use fewer media files, or give Instagram its own with platformOptions.instagram.mediaUrls.",
   }),
   "instagram.media.size": error("media_rejected", {
     limit: 8_388_608,
     unit: "bytes",
-    message:
-      "The file is larger than Instagram takes: {limit} bytes of an image, 300 MB of a video.",
-    remediation: "Use a smaller file; the video of a story has 100 MB at most.",
   }),
-  "instagram.media.imageType": error("media_rejected", {
-    message: "Instagram takes JPEG images only.",
-    remediation: "Convert the image to JPEG.",
-  }),
-  "instagram.media.ratio": error("media_rejected", {
-    message: "Instagram takes images from 4:5 to 1.91:1.",
-    remediation: "Crop the image.",
-  }),
-  "instagram.media.videoType": error("media_rejected", {
-    message: "Instagram takes MP4 and MOV videos with H.264 or HEVC and AAC.",
-    remediation: "Re-encode the video.",
-  }),
-  "instagram.media.frameRate": error("media_rejected", {
-    message: "Instagram takes videos of 23 to 60 pictures a second.",
-    remediation: "Re-encode the video with 30 pictures a second.",
-  }),
-  "instagram.media.bitRate": error("media_rejected", {
-    message: "Instagram takes videos of at most 25 megabits a second.",
-    remediation: "Re-encode the video with a lower bit rate.",
-  }),
-  "instagram.media.chroma": error("media_rejected", {
-    message: "Instagram takes videos with 4:2:0 chroma subsampling only.",
-    remediation: "Re-encode the video with 4:2:0 (yuv420p).",
-  }),
+  "instagram.media.imageType": error("media_rejected"),
+  "instagram.media.ratio": error("media_rejected"),
+  "instagram.media.videoType": error("media_rejected"),
+  "instagram.media.frameRate": error("media_rejected"),
+  "instagram.media.bitRate": error("media_rejected"),
+  "instagram.media.chroma": error("media_rejected"),
   "instagram.media.wide": error("media_rejected", {
     limit: 1_920,
     unit: "pixels",
-    message: "Instagram takes videos of at most {limit} pixels in width.",
-    remediation: "Re-encode the video with a smaller width.",
   }),
-  "instagram.media.depth": warning("type_unknown", {
-    message:
-      "The video is H.264 with more than 8 bits a colour, which few programs play. Instagram may refuse it.",
-    remediation: "Re-encode the video with 8 bits (yuv420p).",
-  }),
-  "instagram.media.editList": warning("type_unknown", {
-    message:
-      "The video has an edit list that leaves out a part of it. Instagram takes none: it may refuse the video, or show that part.",
-    remediation: "Export the video again, so that its file has only what is shown.",
-  }),
-  "instagram.media.thumbOffset": error("media_rejected", {
-    message: "The cover is to be taken from beyond the video's end.",
-    remediation: "Use a smaller platformOptions.instagram.thumbOffsetMs.",
-  }),
+  "instagram.media.depth": warning("type_unknown"),
+  "instagram.media.editList": warning("type_unknown"),
+  "instagram.media.thumbOffset": error("media_rejected"),
   "instagram.altText.shortened": warning("alt_text_shortened", {
-    ...shortenedAltTexts("Instagram", ALT_TEXT_MAX),
+    ...shortenedAltTexts(ALT_TEXT_MAX),
     broken: (facts) => (hasAltTexts(facts) ? longAltTexts(facts.draft, ALT_TEXT_MAX, isImage) : []),
   }),
   "instagram.altText.unused": warning("option_unused", {
-    message: "Instagram takes alternative texts of images only; that of the video is left out.",
     field: "altTexts",
     broken: (facts) => (hasAltTexts(facts) ? unusedAltTexts(facts.draft, isImage) : []),
   }),
-  ...formRules("instagram", "An Instagram"),
+  ...formRules("instagram"),
   "instagram.story.altText": warning("option_unused", {
-    message: "An Instagram story has no alternative text; it is left out.",
     field: "altTexts",
     broken: ({ draft, form }) =>
       isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
   }),
-  "instagram.story.account": error("feature_unsupported", {
-    message: "Instagram lets only business accounts publish stories by other programs.",
-    remediation: "Make it a business account, or publish as a post or a reel.",
-  }),
+  "instagram.story.account": error("feature_unsupported"),
   "instagram.collaborators.unused": warning("option_unused", {
-    message: "Stories have no collaborators; they are left out.",
     broken: ({ form, options }) => isStory(form) && (options.collaborators ?? []).length > 0,
   }),
   "instagram.coverUrl.unused": ofReels("coverUrl"),
   "instagram.thumbOffsetMs.unused": ofReels("thumbOffsetMs"),
   "instagram.thumbOffsetMs.cover": warning("option_unused", {
-    message: "A reel has one cover: coverUrl is used, and thumbOffsetMs is left out.",
-    remediation: "Give one of the two.",
     broken: ({ form, options: { coverUrl, thumbOffsetMs } }) =>
       (form === undefined || form === "reel") &&
       coverUrl !== undefined &&
       thumbOffsetMs !== undefined,
   }),
   "instagram.shareToFeed.unused": ofReels("shareToFeed"),
+  "instagram.account.spam": error("content_rejected"),
+  "instagram.account.checkpoint": error("connection_needs_reauth"),
+  "instagram.account.confirmation": error("account_restricted"),
+  "instagram.collaborators.invalid": error("invalid_request"),
 };
 
 export function measure(draft: LegDraft): TextMeasure {

@@ -22,8 +22,7 @@ const OUR_FAULT = provenRefusal("app_misconfigured");
 const OUR_MISTAKE = provenRefusal("invalid_request");
 const APP_DAY = refusal("rate_limited", {
   isOfApp: true,
-  message: "LinkedIn takes no more calls of this service today. The account is not the cause.",
-  remediation: "Retry after midnight UTC.",
+  rule: "linkedin.calls.appDay",
 });
 const DUPLICATE_POST = refusal("duplicate_content");
 const file = (rule: string) => provenRefusal("media_rejected", { rule });
@@ -100,7 +99,7 @@ export const ERRORS = errorTable([
     {
       code: "rate_limited",
       effect: "later",
-      message: "LinkedIn takes no more calls of this kind for now, for this account or for all.",
+      rule: "linkedin.calls.limited",
     },
     { status: 429 },
   ),

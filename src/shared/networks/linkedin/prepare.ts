@@ -77,7 +77,7 @@ async function askForAsset(
   const request = restRequest(`${kind}s/${encodeURIComponent(urn)}`, leg);
   const state = await askAs(request, { read }, leg);
   const isRefused = typeof state === "object" && state.kind === "rejected";
-  return isRefused ? ofRead(state) : state;
+  return isRefused ? ofRead("linkedin", state) : state;
 }
 
 function readState(

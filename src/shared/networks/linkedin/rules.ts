@@ -1,7 +1,6 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindOfType, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import { typeGuess } from "../contract/media-check.ts";
 import type { MediaTargets, OptionPicture } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
@@ -32,14 +31,11 @@ export const rules = {
   // The text before it is escaped.
   ...textRules({
     network: "linkedin",
-    title: "LinkedIn",
     id: "length",
     limit: 3000,
     unit: "UTF-16 units",
   }),
   "linkedin.content.empty": error("text_invalid", {
-    message: "The post has neither text nor media.",
-    remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options }) =>
       isBlank(text) && media.length === 0 && options.link === undefined,
@@ -47,88 +43,60 @@ export const rules = {
   "linkedin.media.count": error("media_rejected", {
     limit: FILES_MAX,
     unit: "files",
-    message: "LinkedIn allows {limit} images, one video or one document in a post.",
-    remediation:
-      "Use fewer media files, or give LinkedIn its own with platformOptions.linkedin.mediaUrls.",
     broken: ({ kinds }) =>
       kinds.length > FILES_MAX || countOf(kinds, "video") > 1 || countOf(kinds, "document") > 1,
   }),
   "linkedin.media.mixed": error("media_rejected", {
-    message: "LinkedIn does not allow files of several kinds in one post.",
-    remediation: "Use images alone, one video alone or one document alone.",
     broken: ({ kinds }) => new Set(kinds.filter((kind) => kind !== undefined)).size > 1,
   }),
   "linkedin.media.type": error("media_rejected", {
-    message:
-      "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
-    remediation: "Convert the file to one of these.",
     broken: ({ kinds }) => kinds.flatMap((kind, index) => (kind === "audio" ? [index] : [])),
   }),
   "linkedin.media.typeUnknown": warning("type_unknown", {
-    ...typeGuess("LinkedIn", "JPEG, MP4 or PDF"),
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
-  "linkedin.media.size": error("media_rejected", {
-    message: "The file is larger than LinkedIn takes.",
-    remediation: "Use a smaller file.",
-  }),
+  "linkedin.media.size": error("media_rejected"),
   "linkedin.media.frames": error("media_rejected", {
     limit: FRAMES_MAX,
     unit: "frames",
-    message: "A GIF has more than the {limit} frames that LinkedIn takes.",
-    remediation: "Shorten the animation.",
   }),
   "linkedin.media.pages": error("media_rejected", {
     limit: PAGES_MAX,
     unit: "pages",
-    message: "The document has more than the {limit} pages that LinkedIn takes.",
-    remediation: "Use a shorter document, or publish it in parts.",
   }),
   "linkedin.media.pixels": error("media_rejected", {
     limit: PIXELS_MAX,
     unit: "pixels",
-    message: "An image has more than the {limit} pixels that LinkedIn takes.",
-    remediation: "Use a smaller image.",
   }),
   "linkedin.altText.shortened": warning("alt_text_shortened", {
-    ...shortenedAltTexts("LinkedIn", ALT_TEXT_MAX),
+    ...shortenedAltTexts(ALT_TEXT_MAX),
     field: "altTexts",
     broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, isImage),
   }),
   "linkedin.altText.unused": warning("option_unused", {
-    message: "LinkedIn takes alternative texts of images only; that of this file is left out.",
     field: "altTexts",
     broken: ({ draft }) => unusedAltTexts(draft, isImage),
   }),
   "linkedin.document.title": warning("default_used", {
-    message: "The document has no title; the name of its file stands above it.",
-    remediation: "Give the document a title with platformOptions.linkedin.documentTitle.",
     field: "documentTitle",
     broken: ({ kinds, options }) =>
       kinds.includes("document") && options.documentTitle === undefined,
   }),
-  "linkedin.document.form": warning("type_unknown", {
-    message:
-      "The PDF is a form that only Adobe's programs can show (XFA). Readers may see only that they should wait.",
-    remediation: "Print the form to a PDF, and use that file.",
-  }),
+  "linkedin.document.form": warning("type_unknown"),
   "linkedin.documentTitle.unused": warning("option_unused", {
-    message: "Only documents have a title; it is left out of this post.",
     broken: ({ kinds, options }) =>
       options.documentTitle !== undefined &&
       kinds.every((kind) => kind !== undefined && kind !== "document"),
   }),
   "linkedin.link.media": warning("link_card_skipped", {
-    message: "A LinkedIn post shows either media or a link card; the card is left out.",
-    remediation: "Remove the media or the link card.",
     broken: ({ draft, options }) => options.link !== undefined && draft.media.length > 0,
   }),
   "linkedin.visibility.organization": error("feature_unsupported", {
-    message: "A company page has no connections that it could post to.",
-    remediation: "Leave out the visibility, or link a member's account.",
     broken: ({ options, author }) =>
       options.visibility === "CONNECTIONS" && author === "organization",
   }),
+  "linkedin.calls.appDay": error("rate_limited"),
+  "linkedin.calls.limited": error("rate_limited"),
 };
 
 /** In the form of a request. Anything that isn't exactly in this form is text. */

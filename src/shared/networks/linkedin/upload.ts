@@ -66,7 +66,7 @@ async function openFile(
     return { kind, contentType: fitted.contentType, body: fitted.bytes };
   };
   return at === null
-    ? withPicture("linkedin", "The picture of the link card", open)
+    ? withPicture("linkedin", "link.thumbnailUrl", open)
     : withFile("linkedin", at, open);
 }
 

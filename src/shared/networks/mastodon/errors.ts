@@ -2,7 +2,7 @@ import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import type { ClassifiedAnswer, ErrorRow, TableRow } from "../contract/answers.ts";
 import {
-  FILE_LOST,
+  lostFile,
   frontRow,
   isChallenge,
   isElsewhere,
@@ -31,40 +31,23 @@ const PERMISSION = provenRefusal("permission_missing");
 const NO_USER =
   /invalid (?:credentials|(?:access[ _])?token)|unauthenticated|not (?:authenticated|logged in)|requires? (?:an authenticated user|authentication|log-?in)|access token (?:is|was|has) (?:invalid|expired|revoked)/i;
 const FILE_WANTED = provenRefusal("media_rejected", { rule: "mastodon.media.required" });
-const ALT_TEXT_WANTED = provenRefusal("media_rejected", {
-  remediation: "Give each file a longer alternative text: this server asks for one.",
-});
-const ALT_TEXT_REFUSED = provenRefusal("media_rejected", {
-  message: "The server does not accept an alternative text of this post.",
-  remediation: "Shorten the alternative text, or leave it out.",
-});
+const ALT_TEXT_WANTED = provenRefusal("media_rejected", { rule: "mastodon.altText.required" });
+const ALT_TEXT_REFUSED = provenRefusal("media_rejected", { rule: "mastodon.altText.refused" });
 const TEXT_LENGTH = "mastodon.text.length";
 const LONG_TEXT = provenRefusal("text_too_long", { rule: TEXT_LENGTH });
 const NO_CONTENT = provenRefusal("text_invalid", { rule: "mastodon.content.empty" });
 const FILE_TYPE = "mastodon.media.type";
 const TOO_LARGE = provenRefusal("media_rejected", { rule: "mastodon.media.size" });
 const TOO_MANY_FILES = provenRefusal("media_rejected", { rule: "mastodon.media.count" });
-const NOT_PERMITTED = refusal("account_restricted", {
-  message: "The server does not allow this account to do this.",
-  remediation: "Ask the server's administrators what the account may do, then retry.",
-});
-const CONFIRM_EMAIL =
-  "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
-const NEW_PASSWORD =
-  "Choose a new password for the account at its Mastodon server, then reconnect the account.";
-const APPROVAL =
-  "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
+const NOT_PERMITTED = refusal("account_restricted", { rule: "mastodon.account.notPermitted" });
 const FAULT = /\bcannot read propert(?:y|ies) of (?:undefined|null)\b|\bis not a function\b/i;
 const REFUSED_FILE = /could not be verified|\bfiles?\b|\bvideos?\b|\bimages?\b|\bmedia\b/i;
 
-const FULL = provenRefusal("media_rejected", {
-  message: "The account has no room for more files at its server.",
-  remediation: "Delete older posts there, or ask the server's administrator for more room.",
-});
+const FULL = provenRefusal("media_rejected", { rule: "mastodon.account.full" });
 const NO_VISIBILITY = provenRefusal("feature_unsupported", {
-  message: "This server takes no posts of this visibility.",
-  remediation: "Choose another visibility with platformOptions.mastodon.visibility.",
+  rule: "mastodon.visibility.unsupported",
 });
+const ARRIVED_EMPTY = lostFile("mastodon");
 
 /** A server that takes no post without a text, also where it has a file. */
 const TEXT_WANTED = "mastodon.text.required";
@@ -96,7 +79,7 @@ export const ERRORS = errorTable([
   named(/^media_ids\b/, /required/i, FILE_WANTED),
   named(/^media_ids\b/, /more than|at most/i, TOO_MANY_FILES),
   named(/^file\b/, /kilobytes/i, TOO_LARGE),
-  named(/^file\b/, /required/i, FILE_LOST),
+  named(/^file\b/, /required/i, ARRIVED_EMPTY),
   named(/^file\b/, ANY, provenRefusal("media_rejected", { rule: FILE_TYPE })),
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
   sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
@@ -116,14 +99,13 @@ export const ERRORS = errorTable([
   // GoToSocial's, for each call of such an account (`internal/middleware` and `internal/api/util` check it first).
   sentence(403, /account (?:has|is currently|is) mov(?:ed|ing)/i, {
     ...RESTRICTED,
-    message: "The account has moved to another one.",
-    remediation: "Link the account that it has moved to on the connect page.",
+    rule: "mastodon.account.moved",
   }),
-  sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, remediation: CONFIRM_EMAIL }),
-  sentence(403, /pending approval/i, { ...RESTRICTED, remediation: APPROVAL }),
+  sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, rule: "mastodon.account.unconfirmed" }),
+  sentence(403, /pending approval/i, { ...RESTRICTED, rule: "mastodon.account.awaitingApproval" }),
   // Pleroma's, at the token endpoint: `handle_token_exchange_error` in `lib/pleroma/web/o_auth/o_auth_controller.ex`.
-  sentence(403, /awaiting approval/i, { ...RESTRICTED, remediation: APPROVAL }),
-  sentence(403, /password reset is required/i, { ...RESTRICTED, remediation: NEW_PASSWORD }),
+  sentence(403, /awaiting approval/i, { ...RESTRICTED, rule: "mastodon.account.awaitingApproval" }),
+  sentence(403, /password reset is required/i, { ...RESTRICTED, rule: "mastodon.account.passwordReset" }),
   sentence(403, /(?:login|account) is (?:currently )?disabled|suspended/i, RESTRICTED),
   sentence(422, /not finished processing/i, {
     code: "media_not_ready",
@@ -134,7 +116,7 @@ export const ERRORS = errorTable([
   sentence(422, /character limit/i, LONG_TEXT),
   sentence(422, /text.*too long/i, refusal("text_too_long", { rule: TEXT_LENGTH })),
   // Servers check the upload's form so when the file did not arrive.
-  sentence(422, /\bfile can'?t be blank/i, FILE_LOST),
+  sentence(422, /\bfile can'?t be blank/i, ARRIVED_EMPTY),
   sentence(422, /can'?t be blank/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
   // A server's own check: https://github.com/cquest/tootbot/issues/9.
   sentence(422, /validation failed: text\b/i, refusal("text_invalid")),
@@ -322,7 +304,7 @@ export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
   const isOfFront = isProxyPage(response) || isElsewhere(response);
   const row =
     (isOfFront && !isOwn) || isChallenge(response)
-      ? frontRow(response, IN_DOUBT)
+      ? frontRow("mastodon", response, IN_DOUBT)
       : rowOf(ERRORS, { status, code, field, message }, IN_DOUBT);
   return {
     ...rowWithWait(row, response, "x-ratelimit-reset", now),

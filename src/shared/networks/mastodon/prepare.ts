@@ -48,7 +48,7 @@ export async function prepare(leg: Leg): Promise<PrepareOutcome> {
     if (answer instanceof HttpFailure) return unanswered(answer);
     const state = readMedia(answer, tools.now(), mediaIndex);
     const isRefused = typeof state === "object" && state.kind === "rejected";
-    return isRefused ? ofRead(state) : state;
+    return isRefused ? ofRead("mastodon", state) : state;
   };
   const made = await (isUploaded ? pollFiles(uploads, leg, look) : makeFiles(uploads, leg));
   if ("kind" in made) return made;

@@ -20,7 +20,6 @@ interface Facts {
 const { error, warning } = ruleRows<Facts>();
 const ofText = textRules({
   network: "mastodon",
-  title: "Mastodon",
   id: "length",
   limit: LIMITS.charactersMax,
   unit: "characters",
@@ -30,85 +29,61 @@ export const rules = {
   "mastodon.text.length": {
     ...ofText["mastodon.text.length"],
     variesByServer: true as const,
-    message: "The text counts {used} characters; this server allows {limit}.",
   },
   "mastodon.text.nearLimit": {
     ...ofText["mastodon.text.nearLimit"],
     variesByServer: true as const,
   },
   "mastodon.content.empty": error("text_invalid", {
-    message: "The post has neither text nor media.",
-    remediation: "Give the post a text or a media file.",
     field: "text",
     broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
       media.length === 0 && !limits.needsMedia && isBlank(`${text}${spoilerText}`),
   }),
   "mastodon.text.required": error("text_invalid", {
     variesByServer: true,
-    message: "This server takes no post without a text.",
-    remediation: "Give the post a text, or link an account on another server.",
     field: "text",
     broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
       limits.needsText && media.length > 0 && `${text}${spoilerText}`.trim() === "",
   }),
   "mastodon.media.required": error("media_rejected", {
     variesByServer: true,
-    message: "This server takes no post without a media file.",
-    remediation: "Add an image or a video, or link an account on another server.",
     broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
   }),
   "mastodon.media.missing": warning("option_unused", {
     variesByServer: true,
-    message: "The server published the post without some of its media files.",
-    remediation: "Look at the post. Remove it and publish it again if the files matter.",
   }),
   "mastodon.visibility.changed": warning("option_unused", {
     variesByServer: true,
-    message: "The server published the post with another visibility.",
-    remediation: "Look at the post. Remove it if it should not be visible so.",
   }),
   "mastodon.media.count": error("media_rejected", {
     limit: LIMITS.mediaMax,
     unit: "files",
     variesByServer: true,
-    message: "The post has {used} media files; this server allows {limit}.",
-    remediation:
-      "Use fewer media files, or give Mastodon its own with platformOptions.mastodon.mediaUrls.",
     used: ({ draft }) => draft.media.length,
     limitOf: ({ limits }) => limits.mediaMax,
   }),
   "mastodon.media.mixed": error("media_rejected", {
     variesByServer: true,
-    message: "Mastodon allows several images, or one video or audio file alone.",
-    remediation: "Use images alone, or one video or audio file alone.",
     broken: ({ draft, limits }) => checkNames(draft, (kinds) => isMixed(kinds, limits)) === true,
   }),
   "mastodon.media.type": error("media_rejected", {
     variesByServer: true,
-    message: "The server does not take files of this type.",
-    remediation: "Convert the file to JPEG or MP4.",
   }),
   "mastodon.media.size": error("media_rejected", {
     limit: LIMITS.imageBytesMax,
     unit: "bytes",
     variesByServer: true,
-    message: "The file is larger than the server takes.",
-    remediation: "Use a smaller file.",
   }),
   "mastodon.media.pixels": error("media_rejected", {
     limit: LIMITS.imagePixelsMax,
     unit: "pixels",
     variesByServer: true,
-    message: "An image has more pixels than the server takes.",
-    remediation: "Use a smaller image.",
   }),
   "mastodon.media.frameRate": error("media_rejected", {
     variesByServer: true,
-    message: "The video has more pictures a second than the server takes.",
-    remediation: "Re-encode the video with 60 pictures a second or fewer.",
   }),
   "mastodon.altText.shortened": warning("alt_text_shortened", {
-    ...shortenedAltTexts("this server", LIMITS.altTextMax),
+    ...shortenedAltTexts(LIMITS.altTextMax),
     variesByServer: true,
     field: "altTexts",
     broken: ({ draft, limits }) => longAltTexts(draft, limits.altTextMax),
@@ -116,15 +91,20 @@ export const rules = {
   }),
   "mastodon.visibility.direct": error("feature_unsupported", {
     variesByServer: true,
-    message: "This server has no direct posts.",
-    remediation: "Use another visibility, or link an account on another server.",
     broken: ({ options: { visibility }, limits }) => visibility === "direct" && !limits.hasDirect,
   }),
   "mastodon.focus.count": error("invalid_request", {
-    message: "There are more focal points than media files.",
-    remediation: "Give platformOptions.mastodon.focus as many entries as there are media files.",
     broken: ({ draft, options: { focus = [] } }) => focus.length > draft.media.length,
   }),
+  "mastodon.visibility.unsupported": error("feature_unsupported"),
+  "mastodon.altText.required": error("media_rejected"),
+  "mastodon.altText.refused": error("media_rejected"),
+  "mastodon.account.notPermitted": error("account_restricted"),
+  "mastodon.account.unconfirmed": error("account_restricted"),
+  "mastodon.account.passwordReset": error("account_restricted"),
+  "mastodon.account.awaitingApproval": error("account_restricted"),
+  "mastodon.account.moved": error("account_restricted"),
+  "mastodon.account.full": error("media_rejected"),
 };
 
 /** Returns a post's length as the server counts it, with the content warning. */

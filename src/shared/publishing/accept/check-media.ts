@@ -4,7 +4,6 @@ import { networkOf, type NetworkName } from "../../networks/networks.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import {
   isTypeGuess,
-  pictureError,
   refusalError,
   unreachableError,
 } from "../../networks/contract/media-check.ts";
@@ -116,7 +115,7 @@ export function withMedia(
     if (!(picture instanceof MediaFailure))
       return checkPicture(network.name, target, { probe: picture, field });
     return picture.code === "media_rejected"
-      ? [pictureError(network.name, picture.reason ?? "size", at)]
+      ? [refusalError(network, picture.reason ?? "size", at)]
       : [unreachableError(network, at, picture)];
   });
   if (targets === undefined) return { ...check, problems: [...problems, ...shown] };

@@ -1,9 +1,9 @@
 import { type Connection, type QuotaView, readQuota } from "../../connections/connections.ts";
 import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
-import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
-import type { Problem } from "../../networks/contract/rules.ts";
+import { COMMON_RULES, FIRST_COMMENT_LACKS, type Problem } from "../../networks/contract/rules.ts";
 import type { NetworkApps } from "../../networks/contract/settings.ts";
 import { findAvailable, lackOf, networkOf, type NetworkName } from "../../networks/networks.ts";
+import { inWords } from "../../networks/wording.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
@@ -13,9 +13,12 @@ import { firstLeg, type Leg } from "../leg.ts";
 import { legDraft, type Draft, type Post } from "../post.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 
-function problem(code: LegErrorCode, rule: string): Problem {
-  const { message, remediation } = LEG_ERRORS[code];
-  return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
+const NOWHERE = { values: {}, field: null, mediaIndex: null } as const;
+const EXHAUSTED = { severity: "error", code: "quota_exceeded", ...NOWHERE } as const;
+
+/** Makes the problem of a rule that every network has. */
+function problem(network: NetworkName, rule: keyof typeof COMMON_RULES): Problem {
+  return { ...COMMON_RULES[rule], rule: `${network}.${rule}`, ...NOWHERE };
 }
 
 /** Returns a warning for a first comment that the account can't write. The post is published without it. */
@@ -28,18 +31,8 @@ function commentProblems(
   if (content.options["firstComment"] === undefined || connection?.status !== "active") return [];
   const lack = lackOf(network, "comment", connection.scopes, apps);
   if (lack === undefined) return [];
-  const own =
-    lack === "permission_missing"
-      ? {
-          ...problem(lack, `${network}.firstComment.permission`),
-          message: "The account was linked without the permission that first comments need.",
-        }
-      : {
-          ...problem(lack, `${network}.firstComment.unavailable`),
-          message: `This service doesn't write comments on ${networkOf(network).title}.`,
-          remediation: "Write the comment on the network, or leave it out.",
-        };
-  return [{ ...own, severity: "warning", field: fieldOf(network, content, "firstComment") }];
+  const rule = FIRST_COMMENT_LACKS[lack];
+  return [{ ...problem(network, rule), field: fieldOf(network, content, "firstComment") }];
 }
 
 /** Runs a network's rules on a draft, as a pure function. `isLater` leaves out the connection, for a later start. */
@@ -55,9 +48,9 @@ export function checkDraft(
   const ofConnection: Problem[] = [];
   if (!isLater) {
     if (connection === undefined || connection.status === "revoked")
-      ofConnection.push(problem("connection_missing", `${network}.connection.missing`));
+      ofConnection.push(problem(network, "connection.missing"));
     else if (connection.status === "needs_reauth")
-      ofConnection.push(problem("connection_needs_reauth", `${network}.connection.needsReauth`));
+      ofConnection.push(problem(network, "connection.needsReauth"));
     ofConnection.push(...commentProblems(network, content, connection, apps));
   }
   return {
@@ -72,10 +65,8 @@ export function checkDraft(
 /** Returns a network's findings as callers see them. `baseUrl` is the relay's own, where the codes are explained. */
 export function checkView(check: NetworkCheck, baseUrl: string) {
   const { connection, measure } = check;
-  const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {
-    const found = { code, rule, message, remediation, field, mediaIndex };
-    return withDocUrl(found, baseUrl);
-  };
+  const entry = ({ severity: _severity, ...found }: Problem) =>
+    withDocUrl(inWords(found, { network: check.network, locale: "en" }), baseUrl);
   return {
     valid: errorsOf(check).length === 0,
     errors: errorsOf(check).map(entry),
@@ -97,7 +88,7 @@ async function checkQuota(
   if (quota === undefined) return { quota: null, problems: [] };
   const view = await readQuota(services.connections, connection, quota);
   const problems =
-    view.remaining > 0 ? [] : [problem("quota_exceeded", `${network}.quota.${quota.kind}`)];
+    view.remaining > 0 ? [] : [{ ...EXHAUSTED, rule: `${network}.quota.${quota.kind}` }];
   return { quota: view, problems };
 }
 
@@ -126,7 +117,7 @@ async function checkQuotaAndDuplicates(
     problems: [
       ...check.problems,
       ...problems,
-      problem("duplicate_content", `${network}.text.duplicate`),
+      problem(network, "text.duplicate"),
     ],
     duplicate: { postId: isOwn ? claim.ref.postId : null, allowedAfter },
   };
@@ -148,7 +139,7 @@ export async function checkPost(
     if (findAvailable(network, apps) !== undefined)
       return checkDraft(draft, network, connection, { apps, isLater: !isNow });
     // This build lacks the network, or its app is not configured.
-    const problems = [problem("app_misconfigured", `${network}.network.notConfigured`)];
+    const problems = [problem(network, "network.notConfigured")];
     return { network, problems, measure: null, connection, quota: null };
   });
   if (!isNow) return checks;

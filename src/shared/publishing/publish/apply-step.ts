@@ -1,6 +1,5 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
-import { ruleWords } from "../../networks/contract/media-check.ts";
 import { networkOf } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
@@ -147,11 +146,10 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
       end = { kind: "unknown", failure: { code: "outcome_unknown", ...failure } };
     }
     const { rule } = end.failure;
-    // The words of a rule are more exact than its code's, and validation has them.
-    if (rule !== undefined) {
-      const words = ruleWords(networkOf(leg.network), rule, end.failure.code);
-      end = { ...end, failure: { ...words, ...end.failure } };
-    }
+    // The sentence of a rule has its limit. One that the account's server states is known to the check of a draft alone.
+    const { limit, variesByServer } = networkOf(leg.network).rules?.[rule ?? ""] ?? {};
+    if (limit !== undefined && variesByServer !== true)
+      end = { ...end, failure: { values: { limit }, ...end.failure } };
   }
   const publishes = call.kind === "publish";
   if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);

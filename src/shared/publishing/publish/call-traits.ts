@@ -3,6 +3,7 @@ import type { Connection } from "../../connections/connections.ts";
 import { boundedResult } from "../../networks/contract/bounded.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { FollowUp, VisibleCall } from "../../networks/contract/visible-call.ts";
+import { FIRST_COMMENT_LACKS } from "../../networks/contract/rules.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { CallKind } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
@@ -21,12 +22,11 @@ import {
 import { type Step, toPublish, waitFor, withCallOf } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles } from "./prepare.ts";
 
-const OTHER_ACCOUNT: LegFailure = {
+const otherAccount = ({ network }: Leg): LegFailure => ({
   code: "connection_missing",
   networkCode: "account_replaced",
-  message: "The account that published the post is no longer the linked one.",
-  remediation: "Link the account that published the post, then repeat the request.",
-};
+  rule: `${network}.account.replaced`,
+});
 
 /** Returns the network's id of the post that the call follows; null while it is to be found. */
 const followedId = (leg: Leg) => publishingCall(leg).result?.externalId ?? callOf(leg).target;
@@ -96,10 +96,13 @@ const boundCall = <Input>(call: VisibleCall<Input>, input: Input): BoundCall => 
 function following(kind: Exclude<CallKind, "publish">) {
   return {
     attach(work: CallWork, { account, scopes }: Connection): Step {
-      if (account.id !== work.leg.account?.id) return failed(work, OTHER_ACCOUNT);
+      if (account.id !== work.leg.account?.id) return failed(work, otherAccount(work.leg));
       const { networkApps } = work.run.services.config;
       const lack = lackOf(work.leg.network, kind, scopes, networkApps);
-      return lack === undefined ? goOn(work) : failed(work, ownFailure(lack, "scope_missing"));
+      if (lack === undefined) return goOn(work);
+      const failure = ownFailure(lack, "scope_missing");
+      if (kind !== "comment") return failed(work, failure);
+      return failed(work, { ...failure, rule: `${work.leg.network}.${FIRST_COMMENT_LACKS[lack]}` });
     },
     prepare: [findTarget],
     bind(work: CallWork): BoundCall {

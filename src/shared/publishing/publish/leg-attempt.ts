@@ -1,7 +1,7 @@
 import type { Connection } from "../../connections/connections.ts";
 import { boundedWait } from "../../networks/contract/bounded.ts";
 import { isTypeGuess, isTypeRule } from "../../networks/contract/media-check.ts";
-import type { Problem } from "../../networks/contract/rules.ts";
+import { COMMON_RULES, FIRST_COMMENT_LACKS, type Problem } from "../../networks/contract/rules.ts";
 import {
   claimedCall,
   endedCall,
@@ -158,15 +158,15 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
     case "comment": {
       const { error, state } = last;
       if (error === null) return after;
-      const [code, what] =
-        error.code === "permission_missing"
-          ? (["permission_missing", "permission"] as const)
-          : state === "unknown"
-            ? (["first_comment_unknown", "unknown"] as const)
-            : (["first_comment_failed", "failed"] as const);
+      const isUnavailable =
+        error.rule === `${leg.network}.${FIRST_COMMENT_LACKS.feature_unsupported}`;
+      const isPermission = error.code === "permission_missing";
+      const ended = state === "unknown" ? "unknown" : "failed";
+      const what = isUnavailable ? "unavailable" : isPermission ? "permission" : ended;
       const rule = `${leg.network}.firstComment.${what}`;
-      const others = after.warnings.filter((known) => known.rule !== rule);
-      return { ...after, warnings: [...others, { code, rule, message: error.message }] };
+      const field = `platformOptions.${leg.network}.firstComment`;
+      const known = COMMON_RULES[`firstComment.${what}`];
+      return withWarnings(after, [{ ...known, rule, values: {}, field, mediaIndex: null }]);
     }
     case "remove":
       return after;

@@ -5,7 +5,7 @@ import { type Call, isFinal } from "../call.ts";
 import { isEnded, latestCall, type Leg, legStatusOf } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { firstCommentOf, type Draft } from "../post.ts";
-import type { LegProblem } from "../problems.ts";
+import { inWords, type Reading } from "../../networks/wording.ts";
 
 /** Failures that a retry can only fix after the account was linked again. */
 const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
@@ -32,6 +32,7 @@ export type PostView = ReturnType<typeof postView>;
 export function legRecord(draft: Draft, leg: Leg, connection: Connection | undefined) {
   const [{ state, result, at, attempts, lastAttemptAt, error }] = leg.calls;
   const comment = latestCall(leg, "comment");
+  const reading = { network: leg.network, locale: "en" } as const;
   const isAwaited = !isEnded(leg) && firstCommentOf(draft, leg.network) !== null;
   return {
     platform: leg.network,
@@ -44,37 +45,41 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
     attempts,
     lastAttemptAt,
     nextAttemptAt: isEnded(leg) ? null : leg.notBefore,
-    error,
+    error: error && inWords(error, reading),
     retryAvailable: isRetryAvailable(leg, connection),
-    warnings: leg.warnings,
+    warnings: leg.warnings.map((warning) => inWords(warning, reading)),
     tokensCharged: leg.tokensSettled,
-    firstComment: comment === undefined && !isAwaited ? null : commentRecord(comment),
-    removal: removalRecord(latestCall(leg, "remove")),
+    firstComment: comment === undefined && !isAwaited ? null : commentRecord(reading, comment),
+    removal: removalRecord(reading, latestCall(leg, "remove")),
   };
 }
 
 /** Shows the first comment. It is pending before the leg is published. */
-function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
+function commentRecord(reading: Reading, { state, result, at, error }: Partial<Call> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {
     status: state === "done" ? "succeeded" : ended,
     networkCommentId: result?.externalId ?? null,
     url: result?.url ?? null,
     at: at ?? null,
-    error: error ?? null,
+    error: error ? inWords(error, { ...reading, call: "comment" }) : null,
   } as const;
 }
 
-function removalRecord(call: Call | undefined) {
+function removalRecord(reading: Reading, call: Call | undefined) {
   if (call === undefined) return null;
   const { state, requestedAt, at, error } = call;
   const ended = error?.code === "feature_unsupported" ? "unsupported" : "failed";
   const status = state === "done" ? "removed" : isFinal(call) ? ended : "pending";
-  return { status, requestedAt, at, error } as const;
+  const said = error && inWords(error, { ...reading, call: "remove" });
+  return { status, requestedAt, at, error: said } as const;
 }
 
 /** Adds the link that explains the error. */
-function explained<Of extends { readonly error: LegProblem | null }>(of: Of, baseUrl: string) {
+function explained<Found extends { readonly code: string }, Of extends { readonly error: Found | null }>(
+  of: Of,
+  baseUrl: string,
+) {
   return { ...of, error: of.error === null ? null : withDocUrl(of.error, baseUrl) };
 }
 
@@ -126,6 +131,7 @@ export function postView(
     const { firstComment, removal } = leg;
     return {
       ...explained(leg, baseUrl),
+      warnings: leg.warnings.map((warning) => withDocUrl(warning, baseUrl)),
       firstComment: firstComment && explained(firstComment, baseUrl),
       removal: removal && explained(removal, baseUrl),
     };

@@ -9,7 +9,6 @@ import type { LegDraft } from "../../../../src/shared/networks/contract/draft.ts
 
 export const rules = textRules({
   network: "pinboard",
-  title: "Pinboard",
   id: "graphemes",
   limit: 120,
   unit: "graphemes",

@@ -1,0 +1,114 @@
+import { fillText, type Locale } from "../runtime/locale.ts";
+import type { FindingCode } from "./contract/errors.ts";
+import type { Network } from "./contract/network.ts";
+import type { SentenceValues } from "./contract/rules.ts";
+import { DEVELOPER_HINTS } from "./contract/developer-hints.ts";
+import en from "./words/en.json" with { type: "json" };
+
+/*
+ * The sentences of findings and of legs' errors. Rows store a code, a rule and values, never a sentence: it is written for
+ * each reader, in their language. Sentences are for the person who posts and know nothing of fields; hints for the caller
+ * are in `contract/developer-hints.ts`.
+ */
+
+type English = typeof en;
+
+interface Sentences {
+  readonly message: string;
+  readonly remediation: string;
+}
+
+/** The English file defines the texts. The compiler finds texts that another language lacks. */
+interface FindingWords extends English {
+  readonly codes: English["codes"] & Readonly<Record<FindingCode, Sentences>>;
+}
+
+export const FINDING_WORDS = { en } as const satisfies Partial<Record<Locale, FindingWords>>;
+
+/** A finding or an error as it is stored. */
+export interface StoredFinding<Code extends string = string> {
+  readonly code: Code;
+  /** `<network>.<subject>.<what>`. */
+  readonly rule: string | null;
+  readonly values: SentenceValues;
+  /** Path of the request's field: `text`, `mediaUrls`, `platformOptions.bluesky.langs` … */
+  readonly field: string | null;
+}
+
+/** Whose finding it is, and who reads it. */
+export interface Reading {
+  readonly network: string;
+  readonly locale: keyof typeof FINDING_WORDS;
+  /** The call that failed. The default is the one that publishes. */
+  readonly call?: keyof Network["calls"];
+}
+
+/** Titles that aren't the name with a capital letter. The networks' own code, which has all, isn't loaded to read posts. */
+const TITLES: Readonly<Record<string, string>> = { linkedin: "LinkedIn" };
+
+/** Returns the title of a network. */
+export function titleOf(name: string): string {
+  return TITLES[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+type Table<Of> = Readonly<Record<string, Of>>;
+
+/** Returns the entries of a table for these keys, as far as it has them. */
+function entriesOf<Of>(table: Table<Of>, ...keys: readonly string[]): readonly Of[] {
+  return keys.flatMap((key) => (Object.hasOwn(table, key) ? (table[key] ?? []) : [])) as Of[];
+}
+
+/** Reports whether there is a value for each placeholder. A network's refusal may lack those of a check. */
+function isFilledBy(text: string, values: SentenceValues): boolean {
+  return [...text.matchAll(/\{(\w+)\}/g)].every(([, name = ""]) => Object.hasOwn(values, name));
+}
+
+/**
+ * Returns a stored finding in the words of its reader. The sentences are those of its rule: of one network, or what all
+ * have under this name. Without them, or without their values, they are those of the call that failed, or of the code.
+ */
+export function inWords<Of extends StoredFinding>(
+  found: Of,
+  { network, locale, call = "publish" }: Reading,
+) {
+  const { code, field, rule, values: given } = found;
+  const words = FINDING_WORDS[locale];
+  const [, ...parts] = (rule ?? "").split(".");
+  const name = parts.join(".");
+  const ofCall: Table<Sentences> = call === "publish" ? {} : words.calls[call];
+  const values: SentenceValues = { ...given, network: titleOf(network), platform: network };
+  const said = [
+    ...entriesOf<Sentences>(words.rules, rule ?? "", name),
+    ...entriesOf(ofCall, code),
+    ...entriesOf<Sentences>(words.codes, code),
+  ].find(({ message, remediation }) => isFilledBy(message + remediation, values));
+  const { message, remediation } = said ?? words.codes.invalid_request;
+  // A file of the post is known by its index, and a picture by the option that names it.
+  const option = parts[0] === "media" ? (field?.split(".").at(-1) ?? "") : "";
+  const [picture] = entriesOf<Sentences>(words.pictures, option);
+  const shown = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      typeof value === "number" ? value.toLocaleString(locale) : value,
+    ]),
+  );
+  const hints = entriesOf(DEVELOPER_HINTS, rule ?? "", name, code);
+  const hint = hints.find((text) => isFilledBy(text, values));
+  const { values: _values, code: _code, rule: _rule, ...place } = found;
+  return {
+    code: found.code as Of["code"],
+    rule: found.rule as Of["rule"],
+    message: fillText(picture === undefined ? message : `${picture.message} ${message}`, shown),
+    remediation: fillText(picture?.remediation ?? remediation, shown),
+    developerHint: hint === undefined ? null : fillText(hint, shown),
+    ...place,
+  };
+}
+
+/** Returns the English sentences of a code, for documents. `network` stands for the network's title. */
+export function wordsOfCode(code: FindingCode, network = "The network"): Sentences {
+  const { message, remediation } = FINDING_WORDS.en.codes[code];
+  const inSentence = (text: string) =>
+    fillText(text.replace(/(?<=[^.!] )\{network\}/g, network.replace(/^The /, "the ")), { network });
+  return { message: inSentence(message), remediation: inSentence(remediation) };
+}
