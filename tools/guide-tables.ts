@@ -285,7 +285,14 @@ function rulesTable(rules: readonly DescribedRule[], idOf: (of: DescribedRule) =
   const rows = rules.map((found) => {
     const { severity, code: of, message, remediation, developerHint } = found;
     const said = developerHint === null ? message : `${message} For the caller: ${developerHint}`;
-    return [code(idOf(found)), severity, code(of), inSentence(said), inSentence(remediation), fileOf(found)];
+    return [
+      code(idOf(found)),
+      severity,
+      code(of),
+      inSentence(said),
+      inSentence(remediation),
+      fileOf(found),
+    ];
   });
   return markdownTable(["Rule", "Severity", "Code", "What it says", "What to do", "File"], rows);
 }

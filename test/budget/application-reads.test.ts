@@ -39,8 +39,8 @@ const relay = forFile(async () => {
 
 const problem = {
   code: "connection_missing",
-  message: "No account.",
-  remediation: "Link one.",
+  values: {},
+  field: null,
   rule: null,
   mediaIndex: null,
   networkCode: null,

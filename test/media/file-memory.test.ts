@@ -55,9 +55,9 @@ test("one customer's files whose servers tell no size leave room in memory for o
   const told = (await settled).map((one) =>
     one.status === "rejected" ? String(one.reason.message) : "opened",
   );
-  expect(
-    told.filter((each) => each === "Retry in a few minutes.").length,
-  ).toBeGreaterThanOrEqual(5);
+  expect(told.filter((each) => each === "Retry in a few minutes.").length).toBeGreaterThanOrEqual(
+    5,
+  );
   expect(fileMemory.total).toBeLessThanOrEqual(128 * MEGABYTE);
   for (const one of await settled) if (one.status === "fulfilled") await one.value.close();
   expect(fileMemory.total).toBe(0);

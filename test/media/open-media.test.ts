@@ -236,7 +236,12 @@ describe("a file that is opened", () => {
       "media_unreachable",
       "The URL doesn't lead to a public address: its host name has to exist and to be public.",
     ],
-    ["circle.jpg", MEGABYTE, "media_unreachable", "The URL redirects more than 5 times. Use the one that the redirects lead to."],
+    [
+      "circle.jpg",
+      MEGABYTE,
+      "media_unreachable",
+      "The URL redirects more than 5 times. Use the one that the redirects lead to.",
+    ],
     [
       "wrong-range",
       MEGABYTE,
@@ -249,13 +254,13 @@ describe("a file that is opened", () => {
       "media_unreachable",
       "The server answers with another part of the file than was requested. It has to answer range requests correctly, or not at all.",
     ],
-    ["empty", MEGABYTE, "media_unreachable", "The server answers with HTTP 416 instead of the file."],
     [
-      "silent",
+      "empty",
       MEGABYTE,
       "media_unreachable",
-      "The server of the file did not answer in time.",
+      "The server answers with HTTP 416 instead of the file.",
     ],
+    ["silent", MEGABYTE, "media_unreachable", "The server of the file did not answer in time."],
   ])("%s can't be opened", async (name, bytesMax, code, message) => {
     expect(await failureOf(open(name, bytesMax))).toMatchObject({ code, message });
   });

@@ -21,27 +21,32 @@ function sentencesIn(words: unknown, place = ""): readonly (readonly [string, st
   );
 }
 
-describe.each(Object.entries(FINDING_WORDS))("the sentences of findings in %s", (_locale, words) => {
-  const sentences = sentencesIn(words);
+describe.each(Object.entries(FINDING_WORDS))(
+  "the sentences of findings in %s",
+  (_locale, words) => {
+    const sentences = sentencesIn(words);
 
-  test("are whole sentences for the person who posts, and know no field of the API", () => {
-    const odd = sentences.filter(
-      ([, text]) => !/^(?:[\p{Lu}¿¡]|\{network\}).*[.]$/u.test(text) || /platformOptions|`|https?:/.test(text),
-    );
-    expect(odd).toEqual([]);
-  });
+    test("are whole sentences for the person who posts, and know no field of the API", () => {
+      const odd = sentences.filter(
+        ([, text]) =>
+          !/^(?:[\p{Lu}¿¡]|\{network\}).*[.]$/u.test(text) ||
+          /platformOptions|`|https?:/.test(text),
+      );
+      expect(odd).toEqual([]);
+    });
 
-  test("are there for every sentence in English, with its values, and for no other", () => {
-    const english = new Map(sentencesIn(FINDING_WORDS.en));
-    const valuesOf = (text = "") => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name);
-    expect(sentences.map(([place]) => place)).toEqual([...english.keys()]);
-    // A language may name the network where another does not.
-    const named = (text?: string) =>
-      [...new Set(valuesOf(text))].filter((name) => name !== "{network}").toSorted();
-    for (const [place, text] of sentences)
-      expect([place, named(text)]).toEqual([place, named(english.get(place))]);
-  });
-});
+    test("are there for every sentence in English, with its values, and for no other", () => {
+      const english = new Map(sentencesIn(FINDING_WORDS.en));
+      const valuesOf = (text = "") => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name);
+      expect(sentences.map(([place]) => place)).toEqual([...english.keys()]);
+      // A language may name the network where another does not.
+      const named = (text?: string) =>
+        [...new Set(valuesOf(text))].filter((name) => name !== "{network}").toSorted();
+      for (const [place, text] of sentences)
+        expect([place, named(text)]).toEqual([place, named(english.get(place))]);
+    });
+  },
+);
 
 describe("a finding in words", () => {
   test("has the sentences of the network's own rule, of the rule's name, or of its code", () => {
@@ -63,9 +68,16 @@ describe("a finding in words", () => {
 
   test("names the picture of an option, and tells the caller the exact cause", () => {
     const field = "platformOptions.instagram.coverUrl";
-    const missing = found("instagram.media.statusMissing", "media_unreachable", { value: 404 }, field);
+    const missing = found(
+      "instagram.media.statusMissing",
+      "media_unreachable",
+      { value: 404 },
+      field,
+    );
     const { message, developerHint } = inWords(missing, { ...READING, network: "instagram" });
-    expect(message).toBe("The cover can't be used. A file of the post is no longer at its address.");
+    expect(message).toBe(
+      "The cover can't be used. A file of the post is no longer at its address.",
+    );
     expect(developerHint).toContain("HTTP 404");
   });
 
@@ -92,7 +104,9 @@ describe("a finding in words", () => {
   });
 
   test("no rule in words is unknown", () => {
-    const known = new Set(described.flatMap(({ network, rule }) => [rule, rule.slice(network.length + 1)]));
+    const known = new Set(
+      described.flatMap(({ network, rule }) => [rule, rule.slice(network.length + 1)]),
+    );
     expect(Object.keys(FINDING_WORDS.en.rules).filter((rule) => !known.has(rule))).toEqual([]);
   });
 });

@@ -204,8 +204,15 @@ describe("a first comment", () => {
     missing = [];
     expect(post.legs[0].firstComment).toMatchObject({
       status: "failed",
-      error: { code: "feature_unsupported" },
+      error: {
+        code: "feature_unsupported",
+        rule: expect.stringMatching(/firstComment.unavailable$/),
+      },
     });
+    // What validation warns of, the leg warns of by the same code.
+    expect(post.legs[0].warnings.map(({ code }: { code: string }) => code)).toEqual([
+      "feature_unsupported",
+    ]);
     expect(calls).toHaveLength(0);
   });
 

@@ -145,10 +145,10 @@ function legErrors(): Markup {
   return html`<section id="leg-errors">
     <h2>Leg errors and findings</h2>
     <p>
-      Why a leg failed (<code>error</code> of a leg), what was done to it (<code>warnings</code>), and
-      what a validation found. <code>message</code> and <code>remediation</code> are for the person who
-      posts, in the language of <code>Accept-Language</code>. <code>developerHint</code> is for the
-      caller.
+      Why a leg failed (<code>error</code> of a leg), what was done to it (<code>warnings</code>),
+      and what a validation found. <code>message</code> and <code>remediation</code> are for the
+      person who posts, in the language of <code>Accept-Language</code>.
+      <code>developerHint</code> is for the caller.
     </p>
     <div class="codes">${rows} ${warnings}</div>
   </section>`;

@@ -8,11 +8,7 @@ import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { ReadBy } from "./media-reader.ts";
 import { openMedia } from "./open-media.ts";
-import {
-  refusalReason,
-  refusalError,
-  repairWarning,
-} from "../networks/contract/media-check.ts";
+import { refusalReason, refusalError, repairWarning } from "../networks/contract/media-check.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";

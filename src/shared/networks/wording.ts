@@ -1,7 +1,6 @@
 import { fillText, type Locale } from "../runtime/locale.ts";
-import type { FindingCode } from "./contract/errors.ts";
+import type { FindingCode, SentenceValues } from "./contract/errors.ts";
 import type { Network } from "./contract/network.ts";
-import type { SentenceValues } from "./contract/rules.ts";
 import { DEVELOPER_HINTS } from "./contract/developer-hints.ts";
 import en from "./words/en.json" with { type: "json" };
 
@@ -11,7 +10,7 @@ import en from "./words/en.json" with { type: "json" };
  * are in `contract/developer-hints.ts`.
  */
 
-type English = typeof en;
+type EnglishFindings = typeof en;
 
 interface Sentences {
   readonly message: string;
@@ -19,8 +18,8 @@ interface Sentences {
 }
 
 /** The English file defines the texts. The compiler finds texts that another language lacks. */
-interface FindingWords extends English {
-  readonly codes: English["codes"] & Readonly<Record<FindingCode, Sentences>>;
+interface FindingWords extends EnglishFindings {
+  readonly codes: EnglishFindings["codes"] & Readonly<Record<FindingCode, Sentences>>;
 }
 
 export const FINDING_WORDS = { en } as const satisfies Partial<Record<Locale, FindingWords>>;
@@ -36,7 +35,7 @@ export interface StoredFinding<Code extends string = string> {
 }
 
 /** Whose finding it is, and who reads it. */
-export interface Reading {
+export interface FindingReader {
   readonly network: string;
   readonly locale: keyof typeof FINDING_WORDS;
   /** The call that failed. The default is the one that publishes. */
@@ -51,10 +50,10 @@ export function titleOf(name: string): string {
   return TITLES[name] ?? name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-type Table<Of> = Readonly<Record<string, Of>>;
+type WordTable<Of> = Readonly<Record<string, Of>>;
 
 /** Returns the entries of a table for these keys, as far as it has them. */
-function entriesOf<Of>(table: Table<Of>, ...keys: readonly string[]): readonly Of[] {
+function entriesOf<Of>(table: WordTable<Of>, ...keys: readonly string[]): readonly Of[] {
   return keys.flatMap((key) => (Object.hasOwn(table, key) ? (table[key] ?? []) : [])) as Of[];
 }
 
@@ -69,13 +68,13 @@ function isFilledBy(text: string, values: SentenceValues): boolean {
  */
 export function inWords<Of extends StoredFinding>(
   found: Of,
-  { network, locale, call = "publish" }: Reading,
+  { network, locale, call = "publish" }: FindingReader,
 ) {
   const { code, field, rule, values: given } = found;
   const words = FINDING_WORDS[locale];
   const [, ...parts] = (rule ?? "").split(".");
   const name = parts.join(".");
-  const ofCall: Table<Sentences> = call === "publish" ? {} : words.calls[call];
+  const ofCall: WordTable<Sentences> = call === "publish" ? {} : words.calls[call];
   const values: SentenceValues = { ...given, network: titleOf(network), platform: network };
   const said = [
     ...entriesOf<Sentences>(words.rules, rule ?? "", name),
@@ -109,6 +108,8 @@ export function inWords<Of extends StoredFinding>(
 export function wordsOfCode(code: FindingCode, network = "The network"): Sentences {
   const { message, remediation } = FINDING_WORDS.en.codes[code];
   const inSentence = (text: string) =>
-    fillText(text.replace(/(?<=[^.!] )\{network\}/g, network.replace(/^The /, "the ")), { network });
+    fillText(text.replace(/(?<=[^.!] )\{network\}/g, network.replace(/^The /, "the ")), {
+      network,
+    });
   return { message: inSentence(message), remediation: inSentence(remediation) };
 }

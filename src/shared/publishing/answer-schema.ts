@@ -71,7 +71,10 @@ const finding = shape(() =>
       ...place(),
       docUrl: docAddress(),
     })
-    .meta({ id: "Finding", description: "A rule that a draft breaks, or what was done to a post." }),
+    .meta({
+      id: "Finding",
+      description: "A rule that a draft breaks, or what was done to a post.",
+    }),
 );
 
 const firstComment = shape(() =>
@@ -123,9 +126,7 @@ const leg = shape(() =>
       nextAttemptAt: time().nullable(),
       error: legError().nullable(),
       retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
-      warnings: z
-        .array(finding())
-        .describe("What was done to the post, or could not be done."),
+      warnings: z.array(finding()).describe("What was done to the post, or could not be done."),
       tokensCharged: count(),
       firstComment: firstComment().nullable().describe("Null when none was requested."),
       removal: removal().nullable().describe("The latest one. Null when none was requested."),

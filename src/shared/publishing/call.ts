@@ -235,8 +235,7 @@ const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false
 
 /** Returns the call as it ends; with the whole sent record only if its outcome is unknown. */
 export function endedCall(call: Call, end: CallEnd, now: Date): Call {
-  if (end.kind !== "done")
-    return failedCall(call, end.kind, problemOf(end.failure), now);
+  if (end.kind !== "done") return failedCall(call, end.kind, problemOf(end.failure), now);
   // One call that is done is over. Of several, one that was lost may still arrive.
   const calledAt = call.calledAt === call.sentAt ? null : call.calledAt;
   const result = boundedResult(end);

@@ -49,4 +49,3 @@ describe.each(NETWORK_NAMES)("%s", (name) => {
     expect(foreign).toEqual([]);
   });
 });
-

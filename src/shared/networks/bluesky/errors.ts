@@ -126,7 +126,8 @@ export function classify(response: HttpResponse, now: Date): ClassifiedAnswer {
 function rowOf(response: HttpResponse, body: ReturnType<typeof xrpcError>): ErrorRow {
   const { status } = response;
   // A server that failed may give a reason, but the call's outcome is still unknown.
-  if (isChallenge(response) || isElsewhere(response)) return frontRow("bluesky", response, IN_DOUBT);
+  if (isChallenge(response) || isElsewhere(response))
+    return frontRow("bluesky", response, IN_DOUBT);
   if (status >= 500) return IN_DOUBT;
   if (body === undefined && isProxyPage(response)) return frontRow("bluesky", response, IN_DOUBT);
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { isNetworkId } from "./text.ts";
-import type { LegErrorCode } from "./errors.ts";
-import type { SentenceValues } from "./rules.ts";
+import type { LegErrorCode, SentenceValues } from "./errors.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "./tools.ts";
 

@@ -2,7 +2,7 @@ import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkChoice, type LinkedAccount } from "./link.ts";
 import type { LinkFailure, LinkOutcome, OAuthRedirect } from "./link.ts";
 import { isNetworkId, withoutMarks } from "./text.ts";
-import type { SentenceValues } from "./rules.ts";
+import type { SentenceValues } from "./errors.ts";
 import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 
 /*

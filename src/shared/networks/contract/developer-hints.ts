@@ -1,3 +1,6 @@
+import { URL_LENGTH_MAX } from "../../runtime/http-call.ts";
+import { REDIRECTS_MAX } from "./redirects.ts";
+
 /*
  * What the caller of the API can do about a finding, in English. What the person who posts can do is in `../words`. By the id
  * of a rule, by what follows the network in it, or by the code. `{platform}` is the network's name in requests; other
@@ -9,14 +12,16 @@ const OWN_FILES = "`platformOptions.{platform}.mediaUrls` gives {platform} files
 const NO_KIND = "Leave out `platformOptions.{platform}.kind`, or set it to `feed`.";
 const PUBLIC = "The URL has to be public and to answer without a login.";
 const UNCODED = "Send the file without Content-Encoding.";
-const LINK_AGAIN = "Open a connect session for the profile, so that the account can be linked again.";
+const LINK_AGAIN =
+  "Open a connect session for the profile, so that the account can be linked again.";
 
 export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   connection_missing: "Open a connect session for the profile, so that an account can be linked.",
   connection_needs_reauth: `${LINK_AGAIN} Then retry the leg.`,
   permission_missing: `${LINK_AGAIN} The connection's \`missingScopes\` names what it lacks.`,
   account_restricted: `${LINK_AGAIN} Then retry the leg.`,
-  quota_exceeded: "The `quota` of the connection and of a validation says when posts are allowed again.",
+  quota_exceeded:
+    "The `quota` of the connection and of a validation says when posts are allowed again.",
   text_too_long: OWN_TEXT,
   text_invalid: OWN_TEXT,
   media_unreachable: PUBLIC,
@@ -38,7 +43,8 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   "reel.media": NO_KIND,
   "story.media": NO_KIND,
   "story.text": "The text is kept for the other networks.",
-  "video.kind": "Set `platformOptions.{platform}.kind` to `feed` for a video of the feed without this warning.",
+  "video.kind":
+    "Set `platformOptions.{platform}.kind` to `feed` for a video of the feed without this warning.",
   "video.ratio": NO_KIND,
   "video.resolution": NO_KIND,
   "video.duration": NO_KIND,
@@ -58,20 +64,24 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   "link.own": "Leave out `platformOptions.{platform}.link`.",
   "link.media": "Leave out `platformOptions.{platform}.link` or the files.",
   "linkCard.media": "Leave out `platformOptions.{platform}.linkCard` or the files.",
-  "linkCard.unread": "Describe the card with `platformOptions.{platform}.linkCard`, or set it to `false`.",
-  "linkCard.picture": "Give the card a picture with `platformOptions.{platform}.linkCard.thumbnailUrl`.",
+  "linkCard.unread":
+    "Describe the card with `platformOptions.{platform}.linkCard`, or set it to `false`.",
+  "linkCard.picture":
+    "Give the card a picture with `platformOptions.{platform}.linkCard.thumbnailUrl`.",
   "visibility.direct": "Use another `platformOptions.{platform}.visibility`.",
   "visibility.unsupported": "Use another `platformOptions.{platform}.visibility`.",
   "visibility.organization": "Leave out `platformOptions.{platform}.visibility`.",
-  "focus.count": "`platformOptions.{platform}.focus` has at most as many entries as there are files.",
+  "focus.count":
+    "`platformOptions.{platform}.focus` has at most as many entries as there are files.",
   "media.address": "The address of a picture that has to be changed has at most 5,000 characters.",
   "media.webPage": "Use the URL of the file itself, without a viewer, a login or a captcha.",
   "media.addressHost":
     "The URL doesn't lead to a public address: its host name has to exist and to be public.",
-  "media.addressLength": "The URL, or one that it redirects to, is longer than 8,192 characters.",
+  "media.addressLength": `The URL, or one that it redirects to, is longer than ${URL_LENGTH_MAX} characters.`,
   "media.addressScheme": "The URL redirects to an address that is not https.",
   "media.addressCredentials": "The URL redirects to an address with a user name or a password.",
-  "media.addressPort": "The URL leads to a port that may not be used. Use 443, or one from 1024 on that browsers allow.",
+  "media.addressPort":
+    "The URL leads to a port that may not be used. Use 443, or one from 1024 on that browsers allow.",
   "media.connectFailed": "The server of the file can't be reached from the internet.",
   "media.tlsFailed": "The server of the file has no valid certificate.",
   "media.timeout": "The server of the file did not answer in time.",
@@ -81,8 +91,9 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   "media.tooLarge": "The server sends more bytes than may be downloaded.",
   "media.undecodable": `The file is not compressed the way that its Content-Encoding header says. ${UNCODED}`,
   "media.coding": `The file is sent with the unknown Content-Encoding "{value}". ${UNCODED}`,
-  "media.tooManyRedirects": "The URL redirects more than 5 times. Use the one that the redirects lead to.",
-  "media.redirectedNowhere": "The URL redirects without a valid Location header. Use the URL of the file itself.",
+  "media.tooManyRedirects": `The URL redirects more than ${REDIRECTS_MAX} times. Use the one that the redirects lead to.`,
+  "media.redirectedNowhere":
+    "The URL redirects without a valid Location header. Use the URL of the file itself.",
   "media.statusForbidden": `The server answers with HTTP {value}. ${PUBLIC}`,
   "media.statusMissing": "The server answers with HTTP {value}: it has no file at this URL.",
   "media.statusThrottled":

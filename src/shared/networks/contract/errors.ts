@@ -64,3 +64,6 @@ export type FindingCode = LegErrorCode | WarningCode;
 export function endsLegs(code: FindingCode): code is LegErrorCode {
   return Object.hasOwn(LEG_ERRORS, code);
 }
+
+/** What a sentence has besides fixed words: numbers, and short texts of others. */
+export type SentenceValues = Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-import { LEG_ERRORS, type LegErrorCode } from "./errors.ts";
+import type { LegErrorCode } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
 import { type Rule, type Problem, breach } from "./rules.ts";
 import { type TryLater, type Rejection, legFailure, unpublished } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import type { SentenceValues } from "./rules.ts";
+import type { SentenceValues } from "./errors.ts";
 import type { StreamedBody } from "../../runtime/http-call.ts";
 
 export interface FetchedMedia {

@@ -1,5 +1,5 @@
 import { fieldOf, type LegDraft } from "./draft.ts";
-import type { FindingCode, LegErrorCode, WarningCode } from "./errors.ts";
+import type { FindingCode, LegErrorCode, SentenceValues, WarningCode } from "./errors.ts";
 
 type RuleUnit =
   | "UTF-16 units"
@@ -159,9 +159,6 @@ export function textRules<const Network extends string, const Id extends string>
 
 /** The share of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
-
-/** What a sentence has besides fixed words: numbers, and short texts of others. */
-export type SentenceValues = Readonly<Record<string, string | number>>;
 
 /** A rule that a draft breaks. `rule` never changes: `<network>.<subject>.<what>`, as `bluesky.text.graphemes`. */
 export interface Problem {

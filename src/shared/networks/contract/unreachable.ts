@@ -1,8 +1,8 @@
-import { type HttpFailure, URL_LENGTH_MAX } from "../../runtime/http-call.ts";
+import type { HttpFailure } from "../../runtime/http-call.ts";
 import { fillText } from "../../runtime/locale.ts";
 import { DEVELOPER_HINTS } from "./developer-hints.ts";
 import { MediaFailure, type MediaReason } from "./media.ts";
-import { REDIRECTS_MAX, type RedirectProblem } from "./redirects.ts";
+import type { RedirectProblem } from "./redirects.ts";
 
 /** Why a file can't be downloaded. Each cause has a rule of its own: `bluesky.media.serverError`. */
 type Cause =
@@ -98,10 +98,14 @@ export function badStatus(status: number): MediaFailure {
 export function unreachable(cause: Cause, { value, error, reason }: Details = {}): MediaFailure {
   const subject = subjectOfCause(cause);
   const said = DEVELOPER_HINTS[`media.${subject}`] ?? cause;
-  return new MediaFailure("media_unreachable", fillText(said, { value: `${value}`.slice(0, 100) }), {
-    subject,
-    ...(value === undefined ? {} : { values: { value } }),
-    ...(error === undefined ? {} : { cause: error }),
-    ...(reason === undefined ? {} : { reason }),
-  });
+  return new MediaFailure(
+    "media_unreachable",
+    fillText(said, { value: `${value}`.slice(0, 100) }),
+    {
+      subject,
+      ...(value === undefined ? {} : { values: { value } }),
+      ...(error === undefined ? {} : { cause: error }),
+      ...(reason === undefined ? {} : { reason }),
+    },
+  );
 }

@@ -105,7 +105,10 @@ export const ERRORS = errorTable([
   sentence(403, /pending approval/i, { ...RESTRICTED, rule: "mastodon.account.awaitingApproval" }),
   // Pleroma's, at the token endpoint: `handle_token_exchange_error` in `lib/pleroma/web/o_auth/o_auth_controller.ex`.
   sentence(403, /awaiting approval/i, { ...RESTRICTED, rule: "mastodon.account.awaitingApproval" }),
-  sentence(403, /password reset is required/i, { ...RESTRICTED, rule: "mastodon.account.passwordReset" }),
+  sentence(403, /password reset is required/i, {
+    ...RESTRICTED,
+    rule: "mastodon.account.passwordReset",
+  }),
   sentence(403, /(?:login|account) is (?:currently )?disabled|suspended/i, RESTRICTED),
   sentence(422, /not finished processing/i, {
     code: "media_not_ready",

@@ -114,11 +114,7 @@ async function checkQuotaAndDuplicates(
   return {
     ...check,
     quota,
-    problems: [
-      ...check.problems,
-      ...problems,
-      problem(network, "text.duplicate"),
-    ],
+    problems: [...check.problems, ...problems, problem(network, "text.duplicate")],
     duplicate: { postId: isOwn ? claim.ref.postId : null, allowedAfter },
   };
 }

@@ -5,7 +5,7 @@ import { type Call, isFinal } from "../call.ts";
 import { isEnded, latestCall, type Leg, legStatusOf } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { firstCommentOf, type Draft } from "../post.ts";
-import { inWords, type Reading } from "../../networks/wording.ts";
+import { inWords, type FindingReader } from "../../networks/wording.ts";
 
 /** Failures that a retry can only fix after the account was linked again. */
 const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
@@ -55,7 +55,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
 }
 
 /** Shows the first comment. It is pending before the leg is published. */
-function commentRecord(reading: Reading, { state, result, at, error }: Partial<Call> = {}) {
+function commentRecord(reading: FindingReader, { state, result, at, error }: Partial<Call> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {
     status: state === "done" ? "succeeded" : ended,
@@ -66,7 +66,7 @@ function commentRecord(reading: Reading, { state, result, at, error }: Partial<C
   } as const;
 }
 
-function removalRecord(reading: Reading, call: Call | undefined) {
+function removalRecord(reading: FindingReader, call: Call | undefined) {
   if (call === undefined) return null;
   const { state, requestedAt, at, error } = call;
   const ended = error?.code === "feature_unsupported" ? "unsupported" : "failed";
@@ -76,10 +76,10 @@ function removalRecord(reading: Reading, call: Call | undefined) {
 }
 
 /** Adds the link that explains the error. */
-function explained<Found extends { readonly code: string }, Of extends { readonly error: Found | null }>(
-  of: Of,
-  baseUrl: string,
-) {
+function explained<
+  Found extends { readonly code: string },
+  Of extends { readonly error: Found | null },
+>(of: Of, baseUrl: string) {
   return { ...of, error: of.error === null ? null : withDocUrl(of.error, baseUrl) };
 }
 
