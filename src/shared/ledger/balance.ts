@@ -11,11 +11,11 @@ import { entryView } from "./usage.ts";
 import type { Credit } from "./schema.ts";
 
 /** Reads a platform's wallet, which is empty if it never had tokens. @throws DamagedRow */
-export const readWallet = (services: LedgerDeps, platformId: string): Promise<Wallet> =>
-  services.stores.ledger.readWallet(platformId);
+export const readWallet = (deps: LedgerDeps, platformId: string): Promise<Wallet> =>
+  deps.stores.ledger.readWallet(platformId);
 
-export async function getBalance(services: LedgerDeps, scope: PlatformScope): Promise<Balance> {
-  return viewBalance(await readWallet(services, scope.platformId), services.clock.now());
+export async function getBalance(deps: LedgerDeps, scope: PlatformScope): Promise<Balance> {
+  return viewBalance(await readWallet(deps, scope.platformId), deps.clock.now());
 }
 
 function toLimits(wallet: Wallet, now: Date) {
@@ -31,19 +31,19 @@ export type SpendingLimits = ReturnType<typeof toLimits>;
 
 /** Returns the customer's own limit for a UTC day. Reserved tokens count. */
 export async function getLimits(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   scope: PlatformScope,
 ): Promise<SpendingLimits> {
-  return toLimits(await readWallet(services, scope.platformId), services.clock.now());
+  return toLimits(await readWallet(deps, scope.platformId), deps.clock.now());
 }
 
 /** Sets or removes the limit. A limit below today's spending only blocks new spending. */
 export async function updateLimits(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   scope: PlatformScope,
   { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
 ): Promise<SpendingLimits> {
-  await services.partitions.commit(scope.platformId, {
+  await deps.partitions.commit(scope.platformId, {
     id: `budget|${randomUUID()}`,
     rowKeys: [],
     decide: (view) => ({
@@ -52,8 +52,8 @@ export async function updateLimits(
       answer: undefined,
     }),
   });
-  services.audit.record(scope, { action: "billing.limits_updated" });
-  return getLimits(services, scope);
+  deps.audit.record(scope, { action: "billing.limits_updated" });
+  return getLimits(deps, scope);
 }
 
 /**
@@ -61,28 +61,28 @@ export async function updateLimits(
  * @throws AppError `not_found`, `invalid_state` when the platform is closed, `conflict` when the reference credited
  * another amount
  */
-export async function creditPlatform(services: LedgerDeps, scope: OperatorScope, credit: Credit) {
+export async function creditPlatform(deps: LedgerDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
-  const platform = await services.findPlatform(platformId);
+  const platform = await deps.findPlatform(platformId);
   if (platform === undefined) throw notFound();
   if (platform.status === "closed")
     throw new AppError("invalid_state", "The platform is closed. Open it again first.");
-  const { sequence, applied } = await creditWallet(services, platformId, {
-    operationId: creditId(reference ?? newId("request", services.clock.now())),
+  const { sequence, applied } = await creditWallet(deps, platformId, {
+    operationId: creditId(reference ?? newId("request", deps.clock.now())),
     tokens,
     actor: actorOf(scope.caller),
     requestId: scope.requestId,
     ...(note !== undefined && { note }),
   });
   if (applied)
-    services.audit.record(scope, {
+    deps.audit.record(scope, {
       action: "billing.credited",
       target: { type: "platform", id: platformId },
       platformId,
     });
   const [entry, wallet] = await Promise.all([
-    services.stores.ledger.find(platformId, sequence),
-    readWallet(services, platformId),
+    deps.stores.ledger.find(platformId, sequence),
+    readWallet(deps, platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");
   // Answering with the first entry would tell the operator that tokens were added which were not.

@@ -44,20 +44,20 @@ export function debitWrites(price: Debit, view: PartitionView): RowWrite[] {
  * Charges for something that is done immediately. Safe to repeat: the same `operationId` charges once.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
-export function charge(services: LedgerDeps, platformId: string, asked: Charge): Promise<void> {
-  return chargeTogether(services, platformId, [asked]);
+export function charge(deps: LedgerDeps, platformId: string, asked: Charge): Promise<void> {
+  return chargeTogether(deps, platformId, [asked]);
 }
 
 /** Makes several charges, all or none, under the `operationId` of the first. @throws AppError 402 */
 export async function chargeTogether(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   asked: readonly [Charge, ...Charge[]],
 ): Promise<void> {
   const [first] = asked;
   const key = markerKey(first.operationId);
   const tokens = asked.reduce((sum, one) => sum + one.tokens, 0);
-  await services.partitions.commit(platformId, {
+  await deps.partitions.commit(platformId, {
     id: `charge|${key}`,
     rowKeys: [key],
     decide(view) {
@@ -108,7 +108,7 @@ export const creditId = (reference: string): string => `credit|${reference}`;
 
 /** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond a wallet's maximum */
 export function creditWallet(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   { operationId, tokens, actor, requestId, note }: WalletCredit,
 ): Promise<CreditResult> {
@@ -125,7 +125,7 @@ export function creditWallet(
     ...(note !== undefined && { note }),
   };
   const key = markerKey(asked.operationId);
-  return services.partitions.commit<CreditResult>(platformId, {
+  return deps.partitions.commit<CreditResult>(platformId, {
     id: `credit|${asked.operationId}`,
     rowKeys: [key],
     decide(view) {

@@ -70,8 +70,8 @@ interface VerifiedPart {
  * Checks the ledger from the stored point up to the wallet. Checked entries don't change any more, so the point moves
  * with each round, and the wallet may change meanwhile.
  */
-async function verifyLedger(services: LedgerDeps, platformId: string): Promise<VerifiedPart> {
-  const { stores } = services;
+async function verifyLedger(deps: LedgerDeps, platformId: string): Promise<VerifiedPart> {
+  const { stores } = deps;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {
     const stored = await stores.ledger.findMark(platformId);
@@ -103,12 +103,12 @@ const legOf = (postId: string | null, network: string | null) => `${postId}|${ne
  * without an entry since then is unchanged. For the others, their first entry says how they were.
  */
 async function checkReservations(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   wallet: Wallet,
 ): Promise<WalletCheck> {
-  const { clock, stores } = services;
-  const open = await services.openReservations(platformId, LEGS_MAX);
+  const { clock, stores } = deps;
+  const open = await deps.openReservations(platformId, LEGS_MAX);
   const newest = await stores.ledger.newest(platformId);
   const after = await stores.ledger.readWallet(platformId);
   if (newest > after.sequence)
@@ -154,10 +154,10 @@ async function checkReservations(
  * ledger to the totals of its days. The wallet may change all the time. Mismatches are reported and never repaired,
  * because people have to see them. @throws DamagedRow
  */
-export async function checkWallet(services: LedgerDeps, platformId: string): Promise<WalletCheck> {
-  const { wallet, mismatches } = await verifyLedger(services, platformId);
+export async function checkWallet(deps: LedgerDeps, platformId: string): Promise<WalletCheck> {
+  const { wallet, mismatches } = await verifyLedger(deps, platformId);
   if (wallet === undefined) return mismatches.length === 0 ? MOVING : ofMismatches(mismatches);
-  const reservations = await checkReservations(services, platformId, wallet);
+  const reservations = await checkReservations(deps, platformId, wallet);
   if (mismatches.length === 0) return reservations;
   const more = reservations.kind === "mismatch" ? reservations.mismatches : [];
   return ofMismatches([...mismatches, ...more]);
@@ -168,17 +168,17 @@ const UNCHECKED_MS_MAX = 6 * 60 * 60 * 1000;
 
 /** Stores the result of a check, and reports a platform whose last full check is too long ago. */
 async function keepResult(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   result: WalletCheck["kind"],
 ): Promise<void> {
-  const now = services.clock.now();
-  const since = await services.stores.ledger.keepResult(platformId, result, now);
+  const now = deps.clock.now();
+  const since = await deps.stores.ledger.keepResult(platformId, result, now);
   // A mismatch has a line of its own in every run.
   if (since === null || result === "mismatch") return;
   if (now.getTime() - Date.parse(since) <= UNCHECKED_MS_MAX) return;
-  services.metrics.count("wallets.unchecked", {});
-  services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
+  deps.metrics.count("wallets.unchecked", {});
+  deps.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
 /**
@@ -186,23 +186,23 @@ async function keepResult(
  * the check of the others.
  */
 export async function reconcileWallet(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
 ): Promise<readonly string[]> {
   let result: WalletCheck;
   try {
-    result = await checkWallet(services, platformId);
+    result = await checkWallet(deps, platformId);
   } catch (error) {
     if (!(error instanceof DamagedRow)) {
       // The last full check may be long ago, and nothing else would report it.
-      await keepResult(services, platformId, "moving");
+      await keepResult(deps, platformId, "moving");
       throw error;
     }
     result = { kind: "mismatch", mismatches: [error.message] };
   }
   const mismatches = result.kind === "mismatch" ? result.mismatches : [];
   try {
-    await keepResult(services, platformId, result.kind);
+    await keepResult(deps, platformId, result.kind);
   } catch (error) {
     // The damaged row may be the mark itself.
     if (!(error instanceof DamagedRow) || mismatches.length === 0) throw error;

@@ -110,17 +110,17 @@ export async function sequenceBefore(
 
 /** Adds up only the entries of one post, however long the ledger is. */
 async function addPost(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   postId: string,
   add: (day: string, total: DayTotal) => void,
 ): Promise<void> {
   if (!isId("post", postId)) return;
   const time = new Date(timeOfId("post", postId) - SKEW_MS).toISOString();
-  const { sequence: high } = await services.stores.ledger.readWallet(platformId);
-  const after = await sequenceBefore(services, platformId, time, { low: 0, high });
+  const { sequence: high } = await deps.stores.ledger.readWallet(platformId);
+  const after = await sequenceBefore(deps, platformId, time, { low: 0, high });
   const range = { after, limit: ENTRIES_OF_POST_MAX };
-  const entries = await services.stores.ledger.entriesOfPost(platformId, postId, range);
+  const entries = await deps.stores.ledger.entriesOfPost(platformId, postId, range);
   if (entries.length >= ENTRIES_OF_POST_MAX) throw tooLongPeriod();
   for (const entry of entries) if (changesBalance(entry)) add(dayOf(entry), toTotal(entry));
 }
@@ -159,7 +159,7 @@ async function addDays(
  * @throws AppError `validation_failed` when there are too many groups to add up
  */
 async function totalUsage(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   platformId: string,
   filter: EntryFilter,
   groupBy: GroupBy,
@@ -174,12 +174,12 @@ async function totalUsage(
     const add = (day: string, total: DayTotal) => sum.add(day, total);
     const { postId } = filter;
     if (postId !== undefined) {
-      await addPost(services, platformId, postId, (day, total) => {
+      await addPost(deps, platformId, postId, (day, total) => {
         if (isDayWithin(day, days)) add(day, total);
       });
       return { items: sum.items, range };
     }
-    const counted = await addDays(services, platformId, days, add);
+    const counted = await addDays(deps, platformId, days, add);
     if (counted !== undefined) return { items: sum.items, range, ...counted };
   }
   throw serviceUnavailable();
@@ -217,24 +217,24 @@ export function usageFilterOf(
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   scope: PlatformScope,
   query: ListUsage,
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
   const { limit, cursor, groupBy, ...asked } = query;
   const { filter, bound } = usageFilterOf(scope, asked);
   if (groupBy !== undefined) {
-    const { items, ...about } = await totalUsage(services, scope.platformId, filter, groupBy);
+    const { items, ...about } = await totalUsage(deps, scope.platformId, filter, groupBy);
     return { items, nextCursor: null, limit, about };
   }
-  const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.stores.ledger.list(scope.platformId, filter, {
+  const after = deps.cursors.read(cursor, bound);
+  const { items, next } = await deps.stores.ledger.list(scope.platformId, filter, {
     after,
     limit,
   });
   return {
     items: items.map(entryView),
-    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };
 }
