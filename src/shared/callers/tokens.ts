@@ -134,19 +134,19 @@ function operatorOf(payload: JWTPayload, tenantId: string | undefined): Operator
 /** Verifies access tokens of the operators' identity provider. Without its settings, no token is accepted. */
 export function createOperators(
   config: OperatorConfig | undefined,
-  services: OperatorDeps,
+  deps: OperatorDeps,
 ): Operators {
   if (config === undefined) {
     const check = "settings";
     const expected = "ENTRA_TENANT_ID or OPERATOR_ISSUER, and OPERATOR_AUDIENCE";
     return { verify: () => Promise.reject(invalidCredentials({ check, expected })) };
   }
-  const { findKey, renew } = openKeys(config, services);
+  const { findKey, renew } = openKeys(config, deps);
   const { issuers, audiences, jwksUrl, tenantId } = config;
   return {
     async verify(token) {
       renew();
-      const now = services.now();
+      const now = deps.now();
       try {
         const { payload, protectedHeader } = await jwtVerify(token, findKey, {
           algorithms: ALGORITHMS,
