@@ -108,14 +108,14 @@ const fileNotFound = (failedCheck?: FailedCheck) =>
  * Returns the image of an address that `fittedUrl` made. It is fetched and fitted again when it is no longer in memory.
  * @throws AppError 404 when the token is invalid or its image is refused; 503 when the image can't be fetched now
  */
-export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
-  const now = services.clock.now();
-  const claims = openToken(token, services.config.identity.dataKeys, now);
+export async function serveFitted(deps: MediaDeps, token: string): Promise<ServedImage> {
+  const now = deps.clock.now();
+  const claims = openToken(token, deps.config.identity.dataKeys, now);
   const fitted =
     kept.get(token) ??
     (
       await slots.run(claims.owner, 1, () =>
-        withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
+        withTimeLimit(SERVE_MS_MAX, fit(deps, claims), () => {
           throw serviceUnavailable();
         }),
       )
@@ -126,13 +126,13 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
 }
 
 async function fit(
-  services: Pick<MediaDeps, "config" | "log" | "outbound">,
+  deps: Pick<MediaDeps, "config" | "log" | "outbound">,
   claims: FittedClaims,
 ): Promise<FittedImage> {
   const { url, owner, target } = claims;
   const readBy = { reader: mediaReader, owner };
   try {
-    const calls = limitCalls(services, { totalMs: SERVE_MS_MAX, owner });
+    const calls = limitCalls(deps, { totalMs: SERVE_MS_MAX, owner });
     const file = await openMedia(calls, url, { bytesMax: IMAGE_SOURCE_BYTES_MAX, readBy });
     try {
       return await fitImage(file, target, readBy);
@@ -141,7 +141,7 @@ async function fit(
     }
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
-    services.log.info("media not served", { code: error.code, reason: error.message });
+    deps.log.info("media not served", { code: error.code, reason: error.message });
     throw error.code === "media_unreachable" ? serviceUnavailable() : fileNotFound();
   }
 }
