@@ -6,14 +6,14 @@ import { hasPendingEvents, lookAtEndpoints } from "../webhooks/webhooks.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 
-async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
+async function markIfOpen(deps: BackgroundDeps, platformId: string): Promise<boolean> {
   const [hasWork, hasEvents] = await Promise.all([
-    hasOpenWork(services.publishing, platformId),
-    hasPendingEvents(services.webhooks, platformId),
-    markIfWaiting(services.mail, platformId),
+    hasOpenWork(deps.publishing, platformId),
+    hasPendingEvents(deps.webhooks, platformId),
+    markIfWaiting(deps.mail, platformId),
   ]);
   if (!hasWork && !hasEvents) return false;
-  await services.webhooks.wakes.mark("platform", platformId, services.clock.now());
+  await deps.webhooks.wakes.mark("platform", platformId, deps.clock.now());
   return true;
 }
 
@@ -22,12 +22,12 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
  * marked ones. Platforms and endpoints are marked before their work is written. If a process is suspended in between
  * for longer than a mark lasts, and dies directly after it wrote, only this finds the work.
  */
-export function findForgottenWork(services: BackgroundDeps): TakeStep {
-  return overPlatforms(services, "find-forgotten-work", async (platformId) => {
+export function findForgottenWork(deps: BackgroundDeps): TakeStep {
+  return overPlatforms(deps, "find-forgotten-work", async (platformId) => {
     const [isMarked, isDamaged] = await Promise.all([
-      markIfOpen(services, platformId),
-      isPlatformDamaged(services.tenants, platformId),
-      lookAtEndpoints(services.webhooks, platformId),
+      markIfOpen(deps, platformId),
+      isPlatformDamaged(deps.tenants, platformId),
+      lookAtEndpoints(deps.webhooks, platformId),
     ]);
     return { counts: { marked: isMarked ? 1 : 0, damagedPlatforms: isDamaged ? 1 : 0 } };
   });

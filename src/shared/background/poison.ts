@@ -14,19 +14,19 @@ interface PoisonMessage {
  * message, because its row still exists and the sweep finds it.
  */
 export function recordPoison(
-  services: Pick<BackgroundDeps, "log" | "tenants" | "work">,
+  deps: Pick<BackgroundDeps, "log" | "tenants" | "work">,
   queue: string,
   { message, error }: PoisonMessage,
 ): void {
   const text = typeof message === "string" ? message : (JSON.stringify(message) ?? "");
-  services.work.metrics.count("queues.poisoned", { queue });
-  services.log.error("poison message", {
+  deps.work.metrics.count("queues.poisoned", { queue });
+  deps.log.error("poison message", {
     event: "poison_message",
     queue,
     hint: text.slice(0, TEXT_MAX),
     error,
   });
-  services.tenants.audit.record(
+  deps.tenants.audit.record(
     { requestId: "", ip: "", caller: { kind: "system", worker: queue } },
     { action: "message.poisoned", target: { type: "queue", id: queue } },
   );
@@ -36,12 +36,12 @@ export function recordPoison(
  * Makes the steps that log and remove the messages which the host itself moved to a poison queue: those that ended the
  * process at each delivery, and those that aren't base64 text.
  */
-export function clearPoisonQueues(services: BackgroundDeps): TakeStep {
+export function clearPoisonQueues(deps: BackgroundDeps): TakeStep {
   return async () => {
     let logged = 0;
-    for (const { name, poison } of services.stores.poisonQueues)
+    for (const { name, poison } of deps.stores.poisonQueues)
       for (const { text, remove } of await poison.receive()) {
-        recordPoison(services, name, { message: text });
+        recordPoison(deps, name, { message: text });
         await remove();
         logged += 1;
       }

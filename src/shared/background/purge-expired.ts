@@ -17,11 +17,11 @@ import { overPlatforms, type Walk } from "./walk.ts";
 const PURGE = { every: "day", behindSecondsMax: 12 * 60 * 60 } as const;
 
 /** Removes a page of a kind of rows, from where the last page ended. */
-type RemovePage = (services: BackgroundDeps, after: string | undefined) => Promise<RemovedPage>;
+type RemovePage = (deps: BackgroundDeps, after: string | undefined) => Promise<RemovedPage>;
 
 /** Removes a page of a kind of rows of one platform. */
 type RemovePageOf<Position> = (
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   platformId: string,
   after: Position | undefined,
 ) => Promise<RemovedPage<Position>>;
@@ -46,9 +46,9 @@ function removeOfPlatforms<Position>(kind: string, removePage: RemovePageOf<Posi
   return {
     ...PURGE,
     name,
-    begin: (services) =>
-      overPlatforms<Position>(services, name, async (platformId, rest) => {
-        const { removed, next } = await removePage(services, platformId, rest);
+    begin: (deps) =>
+      overPlatforms<Position>(deps, name, async (platformId, rest) => {
+        const { removed, next } = await removePage(deps, platformId, rest);
         return { counts: { removed }, rest: next };
       }),
   };
@@ -57,9 +57,9 @@ function removeOfPlatforms<Position>(kind: string, removePage: RemovePageOf<Posi
 const sharedWalks = Object.entries(SHARED).map(([kind, removePage]): Walk => ({
   ...PURGE,
   name: `purge-${kind}`,
-  begin: (services) =>
+  begin: (deps) =>
     stepsWith<string>(async ({ position }) => {
-      const { removed, next } = await removePage(services, position);
+      const { removed, next } = await removePage(deps, position);
       return { next, counts: { removed } };
     }),
 }));

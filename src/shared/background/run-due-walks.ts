@@ -16,28 +16,28 @@ const BUSY_SECONDS = 2;
 const WALK_WEIGHT = 6;
 
 /** Reports whether a queue's worker runs the walk. A slow one would keep the timer from the next posts that are due. */
-async function isForQueue(services: BackgroundDeps, walk: Walk): Promise<boolean> {
+async function isForQueue(deps: BackgroundDeps, walk: Walk): Promise<boolean> {
   if (walk.isSlow !== true) return false;
   try {
-    return walk.hasWork === undefined || (await walk.hasWork(services));
+    return walk.hasWork === undefined || (await walk.hasWork(deps));
   } catch (error) {
-    services.log.error("a walk failed", { walk: walk.name, error });
+    deps.log.error("a walk failed", { walk: walk.name, error });
     return true;
   }
 }
 
 /** Runs walks until a time, and leaves the rest to the queue. `endsAt` is in milliseconds of `performance`. */
 async function runUntil(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   walks: readonly Walk[],
   { system, endsAt }: { readonly system: SystemScope; readonly endsAt: number },
 ): Promise<void> {
   const leftMs = () => Math.max(0, endsAt - performance.now());
   const run = async (walk: Walk): Promise<RunEnd> => {
     try {
-      return await runWalk(services, walk, { system, runMs: leftMs() });
+      return await runWalk(deps, walk, { system, runMs: leftMs() });
     } catch (error) {
-      services.log.error("a walk failed", { walk: walk.name, error });
+      deps.log.error("a walk failed", { walk: walk.name, error });
       return "failed";
     }
   };
@@ -45,23 +45,23 @@ async function runUntil(
   const runOn = async (): Promise<void> => {
     for (let next = walks[begun]; next !== undefined; next = walks[begun]) {
       begun += 1;
-      const isLeft = leftMs() > 0 && !(await isForQueue(services, next));
+      const isLeft = leftMs() > 0 && !(await isForQueue(deps, next));
       if (isLeft && (await run(next)) !== "time_up") continue;
-      await queueWalk(services, { name: next.name });
+      await queueWalk(deps, { name: next.name });
     }
   };
   await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
 }
 
 /** Reports for every walk how far behind it is. */
-function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>): void {
-  const now = services.clock.now();
+function report(deps: BackgroundDeps, states: ReadonlyMap<string, WalkState>): void {
+  const now = deps.clock.now();
   for (const walk of WALKS) {
     const state = states.get(walk.name);
-    const behind = state === undefined ? 0 : secondsBehind(services, walk, state, now);
-    if (behind > 0) services.work.metrics.observe("walks.behind_s", behind, { walk: walk.name });
+    const behind = state === undefined ? 0 : secondsBehind(deps, walk, state, now);
+    if (behind > 0) deps.work.metrics.observe("walks.behind_s", behind, { walk: walk.name });
     if (behind > walk.behindSecondsMax)
-      services.log.error("walk is behind", { walk: walk.name, seconds: behind });
+      deps.log.error("walk is behind", { walk: walk.name, seconds: behind });
   }
 }
 
@@ -69,23 +69,23 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
  * Runs all scheduled work that is due, as the only timer of the service. Walks that posts and deliveries wait for are
  * first, then every other one, for 20 seconds. The rest is handed to the queue. A run may be missed, repeated or late.
  */
-export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
+export async function runDueWalks(deps: BackgroundDeps, system: SystemScope): Promise<void> {
   // How many milliseconds this run of the timer may take without delaying the next one.
-  const { tickMs } = services.config.walks;
+  const { tickMs } = deps.config.walks;
   const run = {
     system,
     endsAt:
       performance.now() +
-      Math.min(TIMER_MS_MAX, (tickMs - (services.clock.now().getTime() % tickMs)) / 2),
+      Math.min(TIMER_MS_MAX, (tickMs - (deps.clock.now().getTime() % tickMs)) / 2),
   };
   const isFirst = (walk: Walk) => walk.isFirst === true;
-  await runUntil(services, WALKS.filter(isFirst), run);
-  const states = await services.stores.walks.list();
-  report(services, states);
-  const now = services.clock.now();
+  await runUntil(deps, WALKS.filter(isFirst), run);
+  const states = await deps.stores.walks.list();
+  report(deps, states);
+  const now = deps.clock.now();
   const isOtherAndDue = (walk: Walk) =>
-    !isFirst(walk) && isDue(services, walk, states.get(walk.name), now);
-  await runUntil(services, WALKS.filter(isOtherAndDue), run);
+    !isFirst(walk) && isDue(deps, walk, states.get(walk.name), now);
+  await runUntil(deps, WALKS.filter(isOtherAndDue), run);
 }
 
 /**
@@ -93,24 +93,24 @@ export async function runDueWalks(services: BackgroundDeps, system: SystemScope)
  * process has enough running walks.
  */
 export async function continueWalk(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   { name, isAsked = false }: Pick<WalkHint, "name" | "isAsked">,
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
   // The hint is from another version of the service, which has this walk.
   if (walk === undefined) return;
-  const { work, clock, stores } = services;
+  const { work, clock, stores } = deps;
   const share = { owner: "walks", weight: WALK_WEIGHT, now: clock.now() };
   const giveBack = await work.walkShares.acquire(share, (seconds) =>
     stores.walkQueue.hint({ kind: "walk", name, isAsked }, seconds),
   );
   if (giveBack === undefined) return;
   try {
-    const end = await runWalk(services, walk, { system, runMs: MESSAGE_MS_MAX, isAsked });
+    const end = await runWalk(deps, walk, { system, runMs: MESSAGE_MS_MAX, isAsked });
     if (end === "not_now" && isAsked && walk.runsAgain === true)
-      await queueWalk(services, { name, isAsked }, BUSY_SECONDS);
-    if (end === "time_up") await queueWalk(services, { name });
+      await queueWalk(deps, { name, isAsked }, BUSY_SECONDS);
+    if (end === "time_up") await queueWalk(deps, { name });
   } finally {
     giveBack();
   }

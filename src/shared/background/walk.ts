@@ -43,11 +43,11 @@ export interface Walk {
    * Reports whether there is anything to do. Only walks that can find out cheaply have this method. A slow walk without
    * it is run by the timer as well.
    */
-  hasWork?(services: BackgroundDeps): Promise<boolean>;
+  hasWork?(deps: BackgroundDeps): Promise<boolean>;
   /** The alert `walk-behind` fires when a round is overdue for this long. */
   readonly behindSecondsMax: number;
   /** Makes the function that takes the steps of one run. What a run remembers is forgotten with it. */
-  begin(services: BackgroundDeps, system: SystemScope): TakeStep;
+  begin(deps: BackgroundDeps, system: SystemScope): TakeStep;
 }
 
 /**
@@ -81,7 +81,7 @@ function nextDue({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number
 
 /** Reports whether a walk needs a run now. One that another process continues doesn't. */
 export function isDue(
-  services: Pick<BackgroundDeps, "config">,
+  deps: Pick<BackgroundDeps, "config">,
   walk: Walk,
   state: WalkState | undefined,
   now: Date,
@@ -89,7 +89,7 @@ export function isDue(
   if (state === undefined) return true;
   if (isHeld(state, now)) return false;
   const latest = now.getTime() + EARLY_MS_MAX;
-  const { config } = services;
+  const { config } = deps;
   if (state.endedAt !== null)
     return nextDue(config, walk.every, Date.parse(state.roundAt)) <= latest;
   if (state.restsSince === null) return true;
@@ -98,7 +98,7 @@ export function isDue(
 
 /** Returns how many seconds ago an unfinished round should have begun, or 0. */
 export function secondsBehind(
-  services: Pick<BackgroundDeps, "config">,
+  deps: Pick<BackgroundDeps, "config">,
   walk: Walk,
   state: WalkState,
   now: Date,
@@ -106,7 +106,7 @@ export function secondsBehind(
   const due =
     state.lastRoundAt === null
       ? Date.parse(state.roundAt)
-      : nextDue(services.config, walk.every, Date.parse(state.lastRoundAt));
+      : nextDue(deps.config, walk.every, Date.parse(state.lastRoundAt));
   return Math.max(0, Math.round((now.getTime() - due) / 1_000));
 }
 
@@ -126,16 +126,16 @@ type WalkLease = Lease<WalkState, LeasedState<WalkState>>;
 
 /** Takes the lease of a walk. Returns undefined when somebody else has it, or it is not due. */
 async function takeLease(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   walk: Walk,
   isAsked = false,
 ): Promise<WalkLease | undefined> {
-  const { clock, log, stores } = services;
+  const { clock, log, stores } = deps;
   const { name } = walk;
   const now = clock.now();
   const { state, etag } = await stores.walks.find(name);
   if (state !== undefined && isHeld(state, now)) return undefined;
-  if (!isAsked && !isDue(services, walk, state, now)) return undefined;
+  if (!isAsked && !isDue(deps, walk, state, now)) return undefined;
   const round =
     state?.endedAt === null
       ? state
@@ -170,18 +170,18 @@ async function takeLease(
 
 /** A run of a walk. */
 interface Run {
-  readonly services: BackgroundDeps;
+  readonly deps: BackgroundDeps;
   readonly walk: Walk;
   readonly lease: WalkLease;
   readonly isTimeUp: () => boolean;
 }
 
 /** Logs a round, unless it found nothing to do: most rounds of each minute find nothing. */
-function logRound({ services, walk }: Run, { counts, roundAt, endedAt }: WalkState): void {
+function logRound({ deps, walk }: Run, { counts, roundAt, endedAt }: WalkState): void {
   const { looked: _, ...done } = counts;
   if (Object.values(done).every((count) => count === 0)) return;
   const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);
-  services.log.info("walk ended", { walk: walk.name, roundAt, seconds, ...counts });
+  deps.log.info("walk ended", { walk: walk.name, roundAt, seconds, ...counts });
 }
 
 function runPlace({ isTimeUp }: Run, state: WalkState): Parameters<TakeStep>[0] {
@@ -204,14 +204,14 @@ async function endRun({ lease }: Run, state: WalkState): Promise<void> {
 
 /** Takes steps until the round or the time is over. @throws LeaseLost when another process has the walk by now */
 async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
-  const { services, walk, lease } = run;
+  const { deps, walk, lease } = run;
   let { state } = lease;
   let savedAt = performance.now();
   for (;;) {
     try {
-      state = afterStep(state, await takeStep(runPlace(run, state)), services.clock.now());
+      state = afterStep(state, await takeStep(runPlace(run, state)), deps.clock.now());
     } catch (error) {
-      services.log.error("a walk failed", { walk: walk.name, error });
+      deps.log.error("a walk failed", { walk: walk.name, error });
       const failures = state.failures + 1;
       await endRun(
         run,
@@ -239,23 +239,23 @@ async function takeSteps(run: Run, takeStep: TakeStep): Promise<RunEnd> {
  * @throws AppError `service_unavailable` when the walk's own row can't be read or written
  */
 export async function runWalk(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   walk: Walk,
   { system, runMs, isAsked }: RunOptions,
 ): Promise<RunEnd> {
   const endsAt = performance.now() + runMs;
-  const lease = await takeLease(services, walk, isAsked);
+  const lease = await takeLease(deps, walk, isAsked);
   if (lease === undefined) return "not_now";
   let isStopping = false;
-  const forget = services.work.stop.before(() => {
+  const forget = deps.work.stop.before(() => {
     isStopping = true;
     return Promise.resolve();
   });
   const isTimeUp = () => isStopping || performance.now() > endsAt;
   const caller = { kind: "system", worker: walk.name } as const;
   try {
-    const takeStep = walk.begin(services, { ...system, caller });
-    return await takeSteps({ services, walk, lease, isTimeUp }, takeStep);
+    const takeStep = walk.begin(deps, { ...system, caller });
+    return await takeSteps({ deps, walk, lease, isTimeUp }, takeStep);
   } catch (error) {
     if (error instanceof LeaseLost) return "not_now";
     throw error;
@@ -273,14 +273,14 @@ const PAGE = 1_000;
  * where to continue if that was not all.
  */
 export function overPlatforms<Rest = string>(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   what: string,
   look: (platformId: string, rest: Rest | undefined) => Promise<ItemResult<Rest>>,
 ): TakeStep {
   return overItems<Rest>({
-    log: services.log,
+    log: deps.log,
     what,
-    page: (after) => listPlatformIds(services.tenants, after, PAGE),
+    page: (after) => listPlatformIds(deps.tenants, after, PAGE),
     look: (id, _at, rest) => look(id, rest),
   });
 }

@@ -115,7 +115,7 @@ export const WALKS: readonly Walk[] = [
     resumesEvery: "hour",
     isSlow: true,
     behindSecondsMax: 36 * HOUR,
-    begin: (services) => checkAccounts(services),
+    begin: (deps) => checkAccounts(deps),
   },
   ...PURGE_WALKS,
   {
@@ -128,8 +128,8 @@ export const WALKS: readonly Walk[] = [
     name: "warn-of-api-versions",
     every: "day",
     behindSecondsMax: 48 * HOUR,
-    begin: (services) => async () => {
-      await warnOfApiVersions(services);
+    begin: (deps) => async () => {
+      await warnOfApiVersions(deps);
       return { next: undefined };
     },
   },

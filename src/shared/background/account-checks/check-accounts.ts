@@ -23,10 +23,10 @@ import { resealEndpoints } from "../../webhooks/webhooks.ts";
  * Seals a platform's other secrets with the first data key: signing secrets of webhooks, TOTP secrets of users. Returns
  * the key of each sealed text afterwards.
  */
-async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
+async function resealPlatform(deps: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
-    resealEndpoints(services.webhooks, platformId),
-    resealSecondFactors(services.people, platformId),
+    resealEndpoints(deps.webhooks, platformId),
+    resealSecondFactors(deps.people, platformId),
   ]);
   return [...endpoints, ...users];
 }
@@ -131,18 +131,18 @@ function countsOf(
 
 /** Does the work that belongs to no platform, and ends the round. */
 async function finishRound(
-  services: BackgroundDeps,
+  deps: BackgroundDeps,
   at: WalkAt,
   position: RoundPosition,
 ): Promise<WalkStep<RoundPosition>> {
-  if (!isRotating(services.config)) return { next: undefined };
-  const page = await resealHosts(services.connections, position.hosts);
+  if (!isRotating(deps.config)) return { next: undefined };
+  const page = await resealHosts(deps.connections, position.hosts);
   const counts = countsOf([], page.keys);
   if (page.next !== undefined) return { next: { ...position, hosts: page.next }, counts };
   const dataKeys = Object.entries(addCounts(at.counts, counts))
     .filter(([name]) => name.startsWith(SEALED))
     .map(([name, texts]) => ({ id: name.slice(SEALED.length), texts }));
-  services.log.info("sealed texts by data key", { dataKeys });
+  deps.log.info("sealed texts by data key", { dataKeys });
   return { next: undefined, counts };
 }
 
@@ -150,9 +150,9 @@ async function finishRound(
  * Makes the steps that check all linked accounts once a day, a part at each scheduled time, and seal secrets again
  * after a rotation of data keys. Everything may be repeated.
  */
-export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
-  const outbound = pacedOutbound(services.connections.outbound);
-  const paced = { ...services.connections, outbound };
+export function checkAccounts(deps: BackgroundDeps, bounds = BOUNDS): TakeStep {
+  const outbound = pacedOutbound(deps.connections.outbound);
+  const paced = { ...deps.connections, outbound };
   // Makes the function that finds the next platform in the order of their index, which it reads ahead.
   let start = "";
   let items: readonly ListedPlatform[] = [];
@@ -161,17 +161,17 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
     const at = items.findIndex((item) => item.after > after);
     if (items.length > 0 && after >= start && (at >= 0 || isLastPage)) return items[at];
     const from = after === "" ? undefined : after;
-    const page = await listPlatformIds(services.tenants, from, PLATFORMS_OF_PAGE);
+    const page = await listPlatformIds(deps.tenants, from, PLATFORMS_OF_PAGE);
     [start, items, isLastPage] = [after, page.items, page.next === undefined];
     return items[0];
   };
   return stepsWith<RoundPosition>(async (at) => {
     const position = at.position ?? START;
     const platform = await nextPlatform(position.platforms);
-    if (platform === undefined) return finishRound(services, at, position);
+    if (platform === undefined) return finishRound(deps, at, position);
     const isFirst = position.connection === "";
     const keys =
-      isFirst && isRotating(services.config) ? await resealPlatform(services, platform.id) : [];
+      isFirst && isRotating(deps.config) ? await resealPlatform(deps, platform.id) : [];
     const page = { after: position.connection, limit: bounds.connectionsOfPage };
     const { accounts, next: last, checks } = await checkAccountsOf(paced, platform.id, page);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);
