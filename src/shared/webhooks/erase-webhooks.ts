@@ -50,10 +50,10 @@ export const clearWebhooksOfPlatform = {
     stores.deadDeliveries.removeOfPlatform(platformId, after),
   pendingEvents: ({ stores }: WebhooksDeps, platformId: string, after: After) =>
     stores.events.removePendingOfPlatform(platformId, after),
-  async loggedEvents(services: WebhooksDeps, platformId: string) {
-    const { stores, clock } = services;
+  async loggedEvents(deps: WebhooksDeps, platformId: string) {
+    const { stores, clock } = deps;
     const now = clock.now();
-    for (const id of await services.listApplicationIds(platformId)) {
+    for (const id of await deps.listApplicationIds(platformId)) {
       const removed = await removeSome((after) => stores.events.removeLoggedBefore(id, now, after));
       if (removed > 0) return page(removed);
     }

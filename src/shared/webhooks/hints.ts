@@ -24,16 +24,16 @@ export async function hintEvents({ stores, log }: HintSender, platformId: string
 }
 
 export async function markAndHintEvents(
-  services: HintSender & Pick<WebhooksDeps, "clock" | "wakes">,
+  deps: HintSender & Pick<WebhooksDeps, "clock" | "wakes">,
   platformId: string,
 ): Promise<void> {
   try {
-    await services.wakes.mark("platform", platformId, services.clock.now());
+    await deps.wakes.mark("platform", platformId, deps.clock.now());
   } catch (error) {
     const message = "platform not marked as having open work, its next post marks it";
-    services.log.warn(message, { platformId, error });
+    deps.log.warn(message, { platformId, error });
   }
-  await hintEvents(services, platformId);
+  await hintEvents(deps, platformId);
 }
 
 export function resendWebhookHint({ stores }: WebhooksDeps, hint: WebhookHint): Promise<void> {

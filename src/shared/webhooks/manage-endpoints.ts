@@ -33,24 +33,24 @@ async function endpointViewOf({ stores, clock }: WebhooksDeps, endpoint: Endpoin
  * @throws AppError `invalid_cursor`
  */
 export async function listEndpoints(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { caller, platformId, applicationId }: PlatformScope,
   { limit, cursor }: ListEndpoints,
 ): Promise<Page<EndpointView>> {
   const bound = { list: "webhooks", platformId, applicationId };
-  const after = services.cursors.read(cursor, bound);
-  const listed = await services.stores.endpoints.list(platformId, applicationId, { after, limit });
+  const after = deps.cursors.read(cursor, bound);
+  const listed = await deps.stores.endpoints.list(platformId, applicationId, { after, limit });
   const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
   const items = await Promise.all(
     listed.items.map(async (endpoint) => ({
-      ...(await endpointViewOf(services, endpoint)),
+      ...(await endpointViewOf(deps, endpoint)),
       ...hidden,
     })),
   );
   return toPage(
     { items, next: listed.next },
     limit,
-    (next) => services.cursors.make(next, bound),
+    (next) => deps.cursors.make(next, bound),
     (view) => view,
   );
 }
@@ -60,13 +60,13 @@ export async function listEndpoints(
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
  */
 export async function createEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: ApplicationScope,
   input: CreateEndpoint,
 ): Promise<EndpointWithSecret> {
   const { platformId, applicationId } = scope;
-  const url = await endpointUrl(services, scope, input.url);
-  const now = services.clock.now();
+  const url = await endpointUrl(deps, scope, input.url);
+  const now = deps.clock.now();
   const at = now.toISOString();
   const secret = newSigningSecret();
   const endpoint: Endpoint = {
@@ -83,7 +83,7 @@ export async function createEndpoint(
     updatedAt: at,
   };
   if (
-    !(await services.stores.endpoints.create(endpoint, secret, {
+    !(await deps.stores.endpoints.create(endpoint, secret, {
       operation: "webhooks.create",
       tokens: priceOf("webhooks.create"),
       applicationId: scope.applicationId,
@@ -98,7 +98,7 @@ export async function createEndpoint(
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );
   const target = { type: "webhook", id: endpoint.id };
-  services.audit.record(scope, { action: "webhook.created", target });
+  deps.audit.record(scope, { action: "webhook.created", target });
   return { ...viewEndpoint(endpoint, NO_RESULTS), secret };
 }
 
@@ -111,49 +111,49 @@ const DISABLED_REASON = "Disabled through the API.";
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   { webhookId, ...change }: UpdateEndpoint & { readonly webhookId: string },
 ): Promise<EndpointView> {
-  const before = await getEndpoint(services, scope, webhookId);
+  const before = await getEndpoint(deps, scope, webhookId);
   const { platformId } = before;
   const { status } = change;
   const isTurned = status !== undefined && status !== before.status;
-  const url = change.url === undefined ? undefined : await endpointUrl(services, scope, change.url);
+  const url = change.url === undefined ? undefined : await endpointUrl(deps, scope, change.url);
   const startsAnew = status === "active" || (url !== undefined && url !== before.url);
   // Before it is active, because one more failure must not disable it immediately.
   if (startsAnew) {
-    await services.wakes.mark("endpoint-check", webhookId, services.clock.now());
-    await services.stores.endpointHealth.forgetFailures(webhookId);
+    await deps.wakes.mark("endpoint-check", webhookId, deps.clock.now());
+    await deps.stores.endpointHealth.forgetFailures(webhookId);
   }
   const disabledReason = status === "active" ? null : DISABLED_REASON;
-  const endpoint = await services.stores.endpoints.update(
+  const endpoint = await deps.stores.endpoints.update(
     platformId,
     webhookId,
     { ...change, url, ...(isTurned ? { disabledReason } : {}) },
-    services.clock.now().toISOString(),
+    deps.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
   // Deliveries that were held back are sent.
-  if (startsAnew) await wakeEndpoint(services, webhookId);
+  if (startsAnew) await wakeEndpoint(deps, webhookId);
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
-  services.audit.record(scope, { action: "webhook.updated", target, applicationId });
-  return endpointViewOf(services, endpoint);
+  deps.audit.record(scope, { action: "webhook.updated", target, applicationId });
+  return endpointViewOf(deps, endpoint);
 }
 
 /** Deletes an endpoint and returns it was. Its pending deliveries end as dead. @throws AppError `not_found` */
 export async function deleteEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<EndpointView> {
-  const endpoint = await getEndpoint(services, scope, webhookId);
-  const view = await endpointViewOf(services, endpoint);
-  if (!(await services.stores.endpoints.delete(endpoint))) throw notFound();
+  const endpoint = await getEndpoint(deps, scope, webhookId);
+  const view = await endpointViewOf(deps, endpoint);
+  if (!(await deps.stores.endpoints.delete(endpoint))) throw notFound();
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
-  services.audit.record(scope, { action: "webhook.deleted", target, applicationId });
+  deps.audit.record(scope, { action: "webhook.deleted", target, applicationId });
   return view;
 }
 
@@ -161,21 +161,21 @@ const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
 
 /** Replaces the signing secret. The previous one also signs for a day. @throws AppError `not_found` */
 export async function rotateSecret(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<EndpointWithSecret> {
-  const { platformId, applicationId } = await getEndpoint(services, scope, webhookId);
-  const now = services.clock.now();
+  const { platformId, applicationId } = await getEndpoint(deps, scope, webhookId);
+  const now = deps.clock.now();
   const secret = newSigningSecret();
-  const endpoint = await services.stores.endpoints.rotateSecret(platformId, webhookId, secret, {
+  const endpoint = await deps.stores.endpoints.rotateSecret(platformId, webhookId, secret, {
     at: now.toISOString(),
     previousUntil: new Date(now.getTime() + BOTH_SIGN_MS).toISOString(),
   });
   if (endpoint === undefined) throw notFound();
   const target = { type: "webhook", id: webhookId };
-  services.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
-  return { ...(await endpointViewOf(services, endpoint)), secret };
+  deps.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
+  return { ...(await endpointViewOf(deps, endpoint)), secret };
 }
 
 /**
@@ -183,13 +183,13 @@ export async function rotateSecret(
  * @throws AppError `not_found`, `invalid_state` while it is disabled
  */
 export async function testEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<DeliveryView> {
-  const endpoint = await getEndpoint(services, scope, webhookId);
+  const endpoint = await getEndpoint(deps, scope, webhookId);
   requireActive(endpoint);
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const { applicationId } = endpoint;
   const subject = { sequence: null, applicationId, profileId: null, postId: null };
   const event = newEvent(
@@ -197,8 +197,8 @@ export async function testEndpoint(
     now,
   );
   const delivery = firstDelivery(event, endpoint, now);
-  await queueDelivery(services, delivery, event);
+  await queueDelivery(deps, delivery, event);
   const target = { type: "webhook", id: webhookId };
-  services.audit.record(scope, { action: "webhook.tested", target, applicationId });
+  deps.audit.record(scope, { action: "webhook.tested", target, applicationId });
   return viewDelivery(delivery);
 }

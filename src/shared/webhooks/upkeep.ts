@@ -8,8 +8,8 @@ const ENDPOINTS_OF_PAGE = 50;
 
 const keptFrom = ({ clock }: WebhooksDeps) => new Date(clock.now().getTime() - KEPT_MS);
 
-export function purgeDeadDeliveries(services: WebhooksDeps, after: string | undefined) {
-  return services.stores.deadDeliveries.removeBefore(keptFrom(services), after);
+export function purgeDeadDeliveries(deps: WebhooksDeps, after: string | undefined) {
+  return deps.stores.deadDeliveries.removeBefore(keptFrom(deps), after);
 }
 
 /** Where the purge of a platform's events continues: the application, and the page of its events. */
@@ -20,16 +20,16 @@ export interface EventsPosition {
 
 /** Removes a page of old events of one of the platform's applications, one application after the other. */
 export async function purgeEvents(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   platformId: string,
   after: EventsPosition | undefined,
 ): Promise<RemovedPage<EventsPosition>> {
-  const ids = (await services.listApplicationIds(platformId)).toSorted();
+  const ids = (await deps.listApplicationIds(platformId)).toSorted();
   const application = ids.find((one) => one >= (after?.application ?? ""));
   if (application === undefined) return { removed: 0, next: undefined };
-  const time = keptFrom(services);
+  const time = keptFrom(deps);
   const from = application === after?.application ? after.page : undefined;
-  const { events } = services.stores;
+  const { events } = deps.stores;
   const { removed, next: page } = await events.removeLoggedBefore(application, time, from);
   if (page !== undefined) return { removed, next: { application, page } };
   const following = ids.find((one) => one > application);
@@ -37,10 +37,10 @@ export async function purgeEvents(
 }
 
 /** Makes the steps that remove old deliveries of all endpoints, including deleted ones. */
-export function purgeDeliveries(services: WebhooksDeps): TakeStep {
-  const { deliveries } = services.stores;
+export function purgeDeliveries(deps: WebhooksDeps): TakeStep {
+  const { deliveries } = deps.stores;
   return overItems({
-    log: services.log,
+    log: deps.log,
     what: "purge-deliveries",
     async page(after = "") {
       const items: { id: string; after: string }[] = [];
@@ -53,7 +53,7 @@ export function purgeDeliveries(services: WebhooksDeps): TakeStep {
       return { items, next: items.at(-1)?.id };
     },
     async look(id, _at, rest) {
-      const { removed, next } = await deliveries.removeEndedBefore(id, keptFrom(services), rest);
+      const { removed, next } = await deliveries.removeEndedBefore(id, keptFrom(deps), rest);
       return { counts: { removed }, rest: next };
     },
   });

@@ -31,10 +31,10 @@ interface DeliveryBatch {
 }
 
 async function putOff(
-  { writer, services, postponed }: Drain,
+  { writer, deps, postponed }: Drain,
   pending: PendingDelivery,
 ): Promise<void> {
-  const later = new Date(services.clock.now().getTime() + DAMAGED_MS).toISOString();
+  const later = new Date(deps.clock.now().getTime() + DAMAGED_MS).toISOString();
   postponed.push(later);
   await writer.write([
     { kind: "delete", rowKey: pending.key },
@@ -47,8 +47,8 @@ async function readItems(
   drain: Drain,
   wanted: readonly PendingDelivery[],
 ): Promise<readonly Item[]> {
-  const { services, endpointId } = drain;
-  const found = await services.stores.pending.find(endpointId, wanted);
+  const { deps, endpointId } = drain;
+  const found = await deps.stores.pending.find(endpointId, wanted);
   const items: Item[] = [];
   const stale: PendingDelivery[] = [];
   for (const pending of wanted) {
@@ -57,7 +57,7 @@ async function readItems(
     else if (one?.delivery.status !== "pending") stale.push(pending);
     else items.push({ pending, ...one });
   }
-  if (stale.length > 0) await services.stores.pending.remove(endpointId, stale);
+  if (stale.length > 0) await deps.stores.pending.remove(endpointId, stale);
   return items;
 }
 
@@ -77,12 +77,12 @@ async function openEndpoint(
   drain: Drain,
   { platformId, endpointId }: Delivery,
 ): Promise<OpenedEndpoint | undefined> {
-  const { services, opened } = drain;
-  const now = services.clock.now();
+  const { deps, opened } = drain;
+  const now = deps.clock.now();
   if (opened !== undefined && now.getTime() - opened.at <= OPENED_MS) return opened.endpoint;
-  const endpoint = await services.stores.endpoints.open(platformId, endpointId, now);
+  const endpoint = await deps.stores.endpoints.open(platformId, endpointId, now);
   drain.opened = { endpoint, at: now.getTime() };
-  services.work.endpointOwners.set(endpointId, platformId);
+  deps.work.endpointOwners.set(endpointId, platformId);
   return endpoint;
 }
 
@@ -93,11 +93,11 @@ async function attempt(
   opened: OpenedEndpoint,
   event: Event,
 ): Promise<void> {
-  const { lease, services } = drain;
-  await prolongForCall(lease, services);
+  const { lease, deps } = drain;
+  await prolongForCall(lease, deps);
   const claimed = await claimAttempt(drain, item);
   if (claimed === undefined) return;
-  const made = await sendDelivery(services, opened, claimed.delivery, event);
+  const made = await sendDelivery(deps, opened, claimed.delivery, event);
   const recorded = recordAttempt(drain, claimed, made);
   // The success of a healthy endpoint decides nothing, so it may share a write with the next claim.
   if (made.error === null && lease.state.failures === 0) {
@@ -109,15 +109,15 @@ async function attempt(
 /** Ends or attempts a delivery. Returns false when it is left unchanged. */
 async function step(batch: DeliveryBatch, item: Item): Promise<boolean> {
   const { drain, isProbing } = batch;
-  const { services, lease } = drain;
+  const { deps, lease } = drain;
   const { delivery, pending } = item;
   const opened = await openEndpoint(drain, delivery);
   // A delivery's event. A damaged one is missing in the batch, and reading it alone throws its error.
   const { applicationId, eventId } = delivery;
   const event =
     batch.events.get(eventId) ??
-    (await batch.drain.services.stores.events.find(applicationId, eventId));
-  const isTried = delivery.attempts >= attemptsMax(services);
+    (await batch.drain.deps.stores.events.find(applicationId, eventId));
+  const isTried = delivery.attempts >= attemptsMax(deps);
   const lastError = isTried ? "interrupted" : obstacle(opened, event);
   if (lastError !== undefined) {
     await endAsDead(drain, item, { lastError }, FINAL.includes(lastError));
@@ -152,13 +152,13 @@ export async function deliverBatch(
   drain: Drain,
   wanted: readonly PendingDelivery[],
 ): Promise<ReadonlySet<PendingDelivery>> {
-  const { services, lease } = drain;
+  const { deps, lease } = drain;
   const items = await readItems(drain, wanted);
   const [first] = items;
   if (first === undefined) return new Set(wanted);
   const eventIds = items.map(({ delivery }) => delivery.eventId);
   const [events] = await Promise.all([
-    services.stores.events.findMany(first.delivery.applicationId, eventIds),
+    deps.stores.events.findMany(first.delivery.applicationId, eventIds),
     openEndpoint(drain, first.delivery),
   ]);
   const known = new Set(items.map(({ pending }) => pending));
@@ -185,9 +185,9 @@ export async function deliverBatch(
   await Promise.all(
     all.map(async ([postId, own]) => {
       try {
-        await drain.services.appendTimeline(postId, drain.endpointId, own);
+        await drain.deps.appendTimeline(postId, drain.endpointId, own);
       } catch (error) {
-        drain.services.log.warn("timeline not written", { postId, error });
+        drain.deps.log.warn("timeline not written", { postId, error });
       }
     }),
   );

@@ -6,24 +6,24 @@ import { drainEndpoint } from "./drain-endpoint.ts";
 const UNKNOWN = "";
 
 /** Makes an endpoint's due deliveries, in one process at a time. A hint that comes too early is sent again. */
-export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
+export async function deliverWebhook(deps: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, dueAt } = hint;
-  const now = services.clock.now();
+  const now = deps.clock.now();
   if (dueAt !== undefined && Date.parse(dueAt) > now.getTime()) {
     const seconds = (Date.parse(dueAt) - now.getTime()) / 1000;
-    return services.stores.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
+    return deps.stores.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
   }
-  const owner = services.work.endpointOwners.get(endpointId) ?? UNKNOWN;
-  const { drains, drainShares } = services.work;
+  const owner = deps.work.endpointOwners.get(endpointId) ?? UNKNOWN;
+  const { drains, drainShares } = deps.work;
   const giveBack = await drainShares.acquire({ owner, now }, (seconds) =>
-    services.stores.webhookQueue.hint(
+    deps.stores.webhookQueue.hint(
       { kind: "deliveries", endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
       seconds,
     ),
   );
   if (giveBack === undefined) return;
   try {
-    await drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt));
+    await drains.run(endpointId, () => drainEndpoint(deps, endpointId, dueAt));
   } finally {
     giveBack();
   }

@@ -58,13 +58,13 @@ function newAllowed({ lease, opened }: Drain, now: string): number {
 
 /** Returns the time of the next drain after these were handled, or undefined when nothing is left. */
 function nextDrainAt(
-  { lease, postponed, services }: Drain,
+  { lease, postponed, deps }: Drain,
   work: EndpointWork,
   handled: ReadonlySet<PendingDelivery>,
 ): string | undefined {
   const isLeft = (pending: PendingDelivery) => !handled.has(pending);
   const [timed, untried] = [work.timed.filter(isLeft), work.untried.filter(isLeft)];
-  const left = nextAttemptOf({ state: lease.state, timed, untried }, services.clock.now());
+  const left = nextAttemptOf({ state: lease.state, timed, untried }, deps.clock.now());
   return [...postponed, left].filter((at) => at !== undefined).toSorted()[0];
 }
 
@@ -77,8 +77,8 @@ async function releaseEndpoint(
   wakeAt: string | undefined,
   dueAt: string | undefined,
 ): Promise<boolean> {
-  const { services, lease, endpointId } = drain;
-  const now = services.clock.now().toISOString();
+  const { deps, lease, endpointId } = drain;
+  const now = deps.clock.now().toISOString();
   const before = lease.state.nextAt;
   // The due row that starts the next drain, unless it exists, and the time that the state then has.
   const armed = before !== null && before > now ? before : null;
@@ -86,28 +86,28 @@ async function releaseEndpoint(
   const { nextAt, due } = isArmed
     ? { nextAt: armed }
     : { nextAt: wakeAt, due: wakeOf("endpoint", drain.endpointId, wakeAt) };
-  if (due !== undefined) await addDueDelivery(services, due);
+  if (due !== undefined) await addDueDelivery(deps, due);
   if (!(await lease.release({ nextAt, ...lastSuccess(drain) }))) return false;
-  if (due !== undefined) await hintDueDelivery(services, due);
+  if (due !== undefined) await hintDueDelivery(deps, due);
   const over = new Set([before ?? "", dueAt ?? ""].filter((at) => at !== "" && at <= now));
-  for (const at of over) await services.wakes.remove(wakeOf("endpoint", endpointId, at));
+  for (const at of over) await deps.wakes.remove(wakeOf("endpoint", endpointId, at));
   return true;
 }
 
 async function handOverEndpoint(drain: Drain): Promise<void> {
-  const { services, lease, endpointId } = drain;
-  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
+  const { deps, lease, endpointId } = drain;
+  await deps.wakes.mark("endpoint-check", endpointId, deps.clock.now());
   await lease.save(() => ({ ...FREE, ...lastSuccess(drain) }));
-  await hintEndpoint(services, endpointId);
+  await hintEndpoint(deps, endpointId);
 }
 
 async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined): Promise<void> {
-  const { lease, postponed, services } = drain;
+  const { lease, postponed, deps } = drain;
   let work = first;
   for (;;) {
     postponed.length = 0;
     // Chooses the oldest of those that can be attempted. An id begins with its event's time.
-    const now = drain.services.clock.now().toISOString();
+    const now = drain.deps.clock.now().toISOString();
     const due = work.timed.filter(({ at }) => at <= now);
     const handled = await deliverBatch(
       drain,
@@ -116,7 +116,7 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
         .slice(0, BATCH),
     );
     const wakeAt = nextDrainAt(drain, work, handled);
-    const isMoreDue = wakeAt !== undefined && wakeAt <= services.clock.now().toISOString();
+    const isMoreDue = wakeAt !== undefined && wakeAt <= deps.clock.now().toISOString();
     if (isMoreDue && drain.isOver()) return handOverEndpoint(drain);
     if (!isMoreDue && (await releaseEndpoint(drain, wakeAt, dueAt))) return;
     work = await lease.readAgain();
@@ -130,21 +130,21 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
  * @throws AppError `service_unavailable` when storage doesn't answer; the message must then be handled again
  */
 export async function drainEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   endpointId: string,
   dueAt: string | undefined,
 ): Promise<void> {
-  const taken = await takeEndpoint(services, endpointId, dueAt);
+  const taken = await takeEndpoint(deps, endpointId, dueAt);
   if (taken === undefined) return;
   const { lease, work } = taken;
   const startedAt = performance.now();
   const drain: Drain = {
-    services,
+    deps,
     endpointId,
     lease,
-    writer: new RowWriter(services.stores.pending, endpointId),
+    writer: new RowWriter(deps.stores.pending, endpointId),
     isOver: () =>
-      performance.now() - startedAt > RUN_MS_MAX || services.work.stop.endsAt !== undefined,
+      performance.now() - startedAt > RUN_MS_MAX || deps.work.stop.endsAt !== undefined,
     opened: undefined,
     postponed: [],
     succeededAt: undefined,

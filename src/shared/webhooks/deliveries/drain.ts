@@ -73,7 +73,7 @@ export interface Item {
 }
 
 export interface Drain {
-  readonly services: WebhooksDeps;
+  readonly deps: WebhooksDeps;
   readonly endpointId: string;
   readonly lease: EndpointLease;
   readonly writer: RowWriter;

@@ -40,13 +40,13 @@ function endpointLease(
  * used up, so if the holder's clock is behind, the holder has to send another one.
  */
 export function takeEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   endpointId: string,
   dueAt: string | undefined,
 ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
-  const { clock } = services;
-  const { pending } = services.stores;
-  const of = endpointLease(services, endpointId, () => hintEndpoint(services, endpointId));
+  const { clock } = deps;
+  const { pending } = deps.stores;
+  const of = endpointLease(deps, endpointId, () => hintEndpoint(deps, endpointId));
   return retryLostRaces(async () => {
     const work = await pending.read(endpointId, READ);
     const now = clock.now();

@@ -28,44 +28,44 @@ function dueDeliveries({ stores: { webhookQueue } }: WebhooksDeps): HintedWakes 
 }
 
 /** Adds the wake of an endpoint. Call it before writing due work, so that a crash never leaves work without one. */
-export async function addDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
-  const now = services.clock.now();
-  if (isSoon(wake, now)) await services.wakes.addHinted(wake, now);
-  else await services.wakes.add(wake, now);
+export async function addDueDelivery(deps: WebhooksDeps, wake: Wake): Promise<void> {
+  const now = deps.clock.now();
+  if (isSoon(wake, now)) await deps.wakes.addHinted(wake, now);
+  else await deps.wakes.add(wake, now);
 }
 
 /** Sends a hint when the row is due soon. The timer sends the others. Call it after the due work is written. */
-export function hintDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
-  return hintIfSoon(services, dueDeliveries(services), wake);
+export function hintDueDelivery(deps: WebhooksDeps, wake: Wake): Promise<void> {
+  return hintIfSoon(deps, dueDeliveries(deps), wake);
 }
 
 /** Makes the steps that send a hint for everything that is due soon or was missed. */
-export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
-  return hintWakes(services, dueDeliveries(services));
+export function hintDueDeliveries(deps: WebhooksDeps): TakeStep {
+  return hintWakes(deps, dueDeliveries(deps));
 }
 
 /**
  * Sends a hint that the endpoint has work. If that fails, it adds a due row for the present minute, so that the timer's
  * next run sends the hint. Never throws, because the sweep finds a marked endpoint, only later.
  */
-export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
+export async function hintEndpoint(deps: WebhooksDeps, endpointId: string): Promise<void> {
   try {
-    await services.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
+    await deps.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
   } catch (error) {
-    services.log.warn("hint not sent, the timer will", { endpointId, error });
+    deps.log.warn("hint not sent, the timer will", { endpointId, error });
     // Adds a due row for the endpoint, one for all hints that fail in a minute. Never throws.
-    const now = services.clock.now();
+    const now = deps.clock.now();
     try {
-      await services.wakes.add(wakeOf("endpoint", endpointId, minuteOf(now)), now);
+      await deps.wakes.add(wakeOf("endpoint", endpointId, minuteOf(now)), now);
     } catch (error) {
-      services.log.warn("hint not sent, the sweep will", { endpointId, error });
+      deps.log.warn("hint not sent, the sweep will", { endpointId, error });
     }
   }
 }
 
-export async function wakeEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
-  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-  await hintEndpoint(services, endpointId);
+export async function wakeEndpoint(deps: WebhooksDeps, endpointId: string): Promise<void> {
+  await deps.wakes.mark("endpoint-check", endpointId, deps.clock.now());
+  await hintEndpoint(deps, endpointId);
 }
 
 function untried(now: Date) {
@@ -118,15 +118,15 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
  * write, and once more after it, because the process may be suspended in between until the first mark was checked.
  */
 export async function queueDeliveries(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
   const byEndpoint = [...Map.groupBy(deliveries, ({ endpointId }) => endpointId)];
   const added = await Promise.all(
     byEndpoint.map(async ([endpointId, own]) => {
-      await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-      const absent = await services.stores.pending.insertAbsent(endpointId, own);
-      await wakeEndpoint(services, endpointId);
+      await deps.wakes.mark("endpoint-check", endpointId, deps.clock.now());
+      const absent = await deps.stores.pending.insertAbsent(endpointId, own);
+      await wakeEndpoint(deps, endpointId);
       return absent;
     }),
   );
@@ -138,16 +138,16 @@ export async function queueDeliveries(
  * queued before. The request is checked again directly before the first write that shows it.
  */
 export async function queueDelivery(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   delivery: Delivery,
   event?: Event,
 ): Promise<boolean> {
   const { endpointId, platformId, applicationId } = delivery;
-  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
+  await deps.wakes.mark("endpoint-check", endpointId, deps.clock.now());
   await openCheckOf(platformId)?.requireAccess();
-  if (event !== undefined) await services.stores.events.log([{ ...event, applicationId }]);
-  const absent = await services.stores.pending.insertAbsent(endpointId, [delivery]);
-  await wakeEndpoint(services, endpointId);
+  if (event !== undefined) await deps.stores.events.log([{ ...event, applicationId }]);
+  const absent = await deps.stores.pending.insertAbsent(endpointId, [delivery]);
+  await wakeEndpoint(deps, endpointId);
   return absent.length > 0;
 }
 
@@ -160,29 +160,29 @@ const HINT_LOST_MS = 60_000;
  * Checks whether a marked endpoint has deliveries that no process would make, and sends a hint for those that are
  * overdue or have no due row. Marks the endpoint again while that may still happen.
  */
-export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
-  const now = services.clock.now();
-  const work = await services.stores.pending.read(endpointId, PENDING_SEEN);
+export async function lookAtEndpoint(deps: WebhooksDeps, endpointId: string): Promise<void> {
+  const now = deps.clock.now();
+  const work = await deps.stores.pending.read(endpointId, PENDING_SEEN);
   const wakeAt = nextAttemptOf(work, now);
   if (wakeAt === undefined || isArmed(work, now)) return;
   // First, so that after a crash the next sweep finds the endpoint.
-  await services.wakes.mark("endpoint-check", endpointId, now);
+  await deps.wakes.mark("endpoint-check", endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
   if (isHeld(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
   try {
-    await services.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
-    services.log.info("deliveries hinted again", { endpointId });
+    await deps.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
+    deps.log.info("deliveries hinted again", { endpointId });
   } catch (error) {
-    services.log.warn("hint not sent, the next sweep will", { endpointId, error });
+    deps.log.warn("hint not sent, the next sweep will", { endpointId, error });
   }
 }
 
 const ENDPOINTS_AT_ONCE = 8;
 
 /** Checks each endpoint of the platform like that, marked or not, except those with damaged rows. */
-export async function lookAtEndpoints(services: WebhooksDeps, platformId: string): Promise<void> {
-  const endpoints = await services.stores.endpoints.listAll(platformId);
+export async function lookAtEndpoints(deps: WebhooksDeps, platformId: string): Promise<void> {
+  const endpoints = await deps.stores.endpoints.listAll(platformId);
   await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
-    undefinedIfDamaged(lookAtEndpoint(services, id)),
+    undefinedIfDamaged(lookAtEndpoint(deps, id)),
   );
 }

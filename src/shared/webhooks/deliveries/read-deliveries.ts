@@ -14,12 +14,12 @@ const isWaiting = (delivery: Delivery) =>
 
 /** Returns what shows an endpoint's deliveries. Those that wait for the endpoint have its next attempt. */
 async function deliveryViewer(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   endpointId: string,
   shown: readonly Delivery[],
 ): Promise<(delivery: Delivery) => DeliveryView> {
   const circuit = shown.some(isWaiting)
-    ? await services.stores.endpointHealth.findCircuit(endpointId)
+    ? await deps.stores.endpointHealth.findCircuit(endpointId)
     : null;
   return (delivery) =>
     circuit !== null && isWaiting(delivery)
@@ -32,21 +32,21 @@ async function deliveryViewer(
  * @throws AppError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   { webhookId, limit, cursor, ...filter }: ListDeliveries & { readonly webhookId: string },
 ): Promise<Page<DeliveryView>> {
-  const { id } = await getEndpoint(services, scope, webhookId);
+  const { id } = await getEndpoint(deps, scope, webhookId);
   const allowed = listViewOf(scope.caller);
   const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(allowed) };
-  const after = services.cursors.read(cursor, bound);
-  const listed = await services.stores.deliveries.list(
+  const after = deps.cursors.read(cursor, bound);
+  const listed = await deps.stores.deliveries.list(
     id,
     { ...filter, profileIds: allowed?.profileIds },
     { after, limit },
   );
-  const view = await deliveryViewer(services, id, listed.items);
-  return toPage(listed, limit, (next) => services.cursors.make(next, bound), view);
+  const view = await deliveryViewer(deps, id, listed.items);
+  return toPage(listed, limit, (next) => deps.cursors.make(next, bound), view);
 }
 
 /** A delivery with the request that is sent. */
@@ -65,12 +65,12 @@ export interface DeliveryWithRequest extends DeliveryView {
  * @throws AppError `not_found`
  */
 export async function getDelivery(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryWithRequest> {
-  const { stores, config } = services;
-  const endpoint = await getEndpoint(services, scope, webhookId);
+  const { stores, config } = deps;
+  const endpoint = await getEndpoint(deps, scope, webhookId);
   const delivery = (await stores.deliveries.find({ endpointId: endpoint.id, deliveryId }))
     ?.delivery;
   const allowed = listViewOf(scope.caller);
@@ -78,7 +78,7 @@ export async function getDelivery(
   if (delivery === undefined || isHidden) throw notFound();
   const [event, view] = await Promise.all([
     undefinedIfDamaged(stores.events.find(endpoint.applicationId, delivery.eventId)),
-    deliveryViewer(services, endpoint.id, [delivery]),
+    deliveryViewer(deps, endpoint.id, [delivery]),
   ]);
   const request = event && {
     url: allowed === undefined ? endpoint.url : null,

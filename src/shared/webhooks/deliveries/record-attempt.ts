@@ -53,8 +53,8 @@ export async function endAsDead(
   last: Partial<Delivery>,
   isFinal = false,
 ): Promise<void> {
-  const { clock } = drain.services;
-  const { deadDeliveries } = drain.services.stores;
+  const { clock } = drain.deps;
+  const { deadDeliveries } = drain.deps.stores;
   const diedAt = clock.now().toISOString();
   if (!isFinal) await deadDeliveries.add(item.delivery, diedAt);
   const ended = { status: "dead", nextAttemptAt: null, diedAt } as const;
@@ -72,13 +72,13 @@ function lastOf(attempt: DeliveryAttempt): Partial<Delivery> {
 
 /** Adds the attempt to the entries for its post's timeline. */
 function noteAttempt(
-  { steps, services }: Drain,
+  { steps, deps }: Drain,
   delivery: Delivery,
   attempt: DeliveryAttempt,
 ): void {
   if (delivery.postId === null) return;
   const step = {
-    at: services.clock.now().toISOString(),
+    at: deps.clock.now().toISOString(),
     step: "webhook_sent",
     platform: null,
     attempt: delivery.attempts,
@@ -97,7 +97,7 @@ function noteAttempt(
 
 /** Changes the endpoint's state, and reports a circuit that opens or closes with it. */
 async function saveHealth(
-  { services, lease, endpointId }: Drain,
+  { deps, lease, endpointId }: Drain,
   { platformId }: Delivery,
   change: (state: EndpointState) => Partial<EndpointState>,
 ): Promise<void> {
@@ -108,14 +108,14 @@ async function saveHealth(
   });
   const isOpen = circuitOf(lease.state) !== null;
   if (isOpen === wasOpen) return;
-  services.work.metrics.count("webhooks.circuits", { change: isOpen ? "opened" : "closed" });
-  if (isOpen) services.log.warn("webhook circuit opened", { platformId, endpointId });
-  else services.log.info("webhook circuit closed", { platformId, endpointId });
+  deps.work.metrics.count("webhooks.circuits", { change: isOpen ? "opened" : "closed" });
+  if (isOpen) deps.log.warn("webhook circuit opened", { platformId, endpointId });
+  else deps.log.info("webhook circuit closed", { platformId, endpointId });
 }
 
 async function recordSuccess(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
-  const { services, lease } = drain;
-  const deliveredAt = services.clock.now().toISOString();
+  const { deps, lease } = drain;
+  const deliveredAt = deps.clock.now().toISOString();
   drain.succeededAt = deliveredAt;
   const ended = { status: "succeeded", nextAttemptAt: null, deliveredAt } as const;
   await write(drain, item, { ...item.delivery, ...lastOf(attempt), ...ended }, undefined);
@@ -130,12 +130,12 @@ async function disable(
   { platformId }: Delivery,
   reason: keyof typeof REASONS,
 ): Promise<void> {
-  const { services, endpointId } = drain;
-  const at = services.clock.now().toISOString();
+  const { deps, endpointId } = drain;
+  const at = deps.clock.now().toISOString();
   const disabledReason = REASONS[reason];
   drain.opened = undefined;
-  const isDisabled = await services.mail.writeAndTell(platformId, async () => {
-    const { endpoints } = services.stores;
+  const isDisabled = await deps.mail.writeAndTell(platformId, async () => {
+    const { endpoints } = deps.stores;
     const found = await endpoints.findToDisable(platformId, endpointId, { disabledReason, at });
     if (found === undefined) return undefined;
     const application = found.endpoint.applicationId;
@@ -143,7 +143,7 @@ async function disable(
     return { writes: [found.write], happenings: [{ notice: "endpointDisabled", values }] };
   });
   if (isDisabled)
-    services.log.warn("webhook endpoint disabled", {
+    deps.log.warn("webhook endpoint disabled", {
       platformId,
       endpointId,
       reason: disabledReason,
@@ -151,9 +151,9 @@ async function disable(
 }
 
 async function recordFailure(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
-  const { services, lease, postponed } = drain;
+  const { deps, lease, postponed } = drain;
   const { delivery } = item;
-  const { retrySeconds } = services.config.webhooks;
+  const { retrySeconds } = deps.config.webhooks;
   // Before the delivery ends. After a crash in between, the endpoint is found disabled and the delivery ends then.
   if (attempt.isGone) await disable(drain, delivery, "gone");
   const seconds = attempt.isGone
@@ -162,12 +162,12 @@ async function recordFailure(drain: Drain, item: Item, attempt: DeliveryAttempt)
   const last = lastOf(attempt);
   if (seconds === null) await endAsDead(drain, item, last);
   else {
-    const at = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
+    const at = new Date(deps.clock.now().getTime() + seconds * 1000).toISOString();
     postponed.push(at);
     const after = { ...delivery, ...last, nextAttemptAt: at };
     await write(drain, item, after, scheduled(delivery.id, at));
   }
-  const now = services.clock.now();
+  const now = deps.clock.now();
   await saveHealth(drain, delivery, (state) => withFailure(state, now));
   if (isAbandoned(lease.state, now)) await disable(drain, delivery, "abandoned");
 }
@@ -180,7 +180,7 @@ function outcomeOf({ error, statusCode }: DeliveryAttempt): string {
 
 /** Records the result of an attempt, in the delivery and in the state of its endpoint. */
 export function recordAttempt(drain: Drain, item: Item, attempt: DeliveryAttempt): Promise<void> {
-  const { services } = drain;
+  const { deps } = drain;
   const { delivery } = item;
   const { statusCode, error, durationMs } = attempt;
   const fields = {
@@ -188,9 +188,9 @@ export function recordAttempt(drain: Drain, item: Item, attempt: DeliveryAttempt
     endpoint: delivery.endpointId,
     attempt: delivery.attempts,
   };
-  services.work.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
-  services.work.metrics.observe("webhooks.attempt_ms", durationMs, {});
-  services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
+  deps.work.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
+  deps.work.metrics.observe("webhooks.attempt_ms", durationMs, {});
+  deps.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
   noteAttempt(drain, delivery, attempt);
   return error === null ? recordSuccess(drain, item, attempt) : recordFailure(drain, item, attempt);
 }

@@ -20,39 +20,39 @@ const AT_ONCE = 16;
  * a crash, makes the same one. Undefined when the row has changed.
  */
 async function claimRedrive(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   delivery: Delivery,
   etag: string,
 ): Promise<Delivery | undefined> {
-  const now = services.clock.now();
+  const now = deps.clock.now();
   if (delivery.redrivenAs !== null) return redriveOf(delivery, delivery.redrivenAs, now);
   const again = redriveOf(delivery, newId("delivery", now), now);
   const marked = { ...delivery, redrivenAs: again.id };
-  const written = await services.stores.deliveries.writeIfUnchanged(marked, etag);
+  const written = await deps.stores.deliveries.writeIfUnchanged(marked, etag);
   return written === undefined ? undefined : again;
 }
 
 /** Redrives a dead delivery. Returns whether this call queued it. What can't be redriven is removed from the index. */
-async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
+async function redrive(deps: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
   const { ref, platformId } = dead;
   const [stored, endpoint] = await Promise.all([
-    services.stores.deliveries.find(ref),
-    services.stores.endpoints.find(platformId, ref.endpointId),
+    deps.stores.deliveries.find(ref),
+    deps.stores.endpoints.find(platformId, ref.endpointId),
   ]);
   if (stored?.delivery.status !== "dead" || endpoint === undefined) {
-    await services.stores.deadDeliveries.remove(dead);
+    await deps.stores.deadDeliveries.remove(dead);
     return false;
   }
   const { delivery, etag } = stored;
   if (endpoint.status === "disabled") return false;
-  if ((await services.stores.events.find(delivery.applicationId, delivery.eventId)) === undefined) {
-    await services.stores.deadDeliveries.remove(dead);
+  if ((await deps.stores.events.find(delivery.applicationId, delivery.eventId)) === undefined) {
+    await deps.stores.deadDeliveries.remove(dead);
     return false;
   }
-  const again = await claimRedrive(services, delivery, etag);
+  const again = await claimRedrive(deps, delivery, etag);
   if (again === undefined) return false;
-  const isNew = await queueDelivery(services, again);
-  await services.stores.deadDeliveries.remove(dead);
+  const isNew = await queueDelivery(deps, again);
+  await deps.stores.deadDeliveries.remove(dead);
   return isNew;
 }
 
@@ -63,7 +63,7 @@ async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<bool
  * @throws AppError `invalid_cursor`
  */
 export async function redriveDead(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: OperatorScope,
   { platformId, webhookId, since, cursor }: RedriveDead,
 ) {
@@ -71,13 +71,13 @@ export async function redriveDead(
   const filter = { platformId, endpointId: webhookId, since };
   let [scanned, requeued] = [0, 0];
   const query = ["redriveDead", filter];
-  let after = services.cursors.read(cursor, query);
+  let after = deps.cursors.read(cursor, query);
   do {
     const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued, SCANNED_MAX - scanned);
-    const { items, next } = await services.stores.deadDeliveries.list(filter, { after, limit });
+    const { items, next } = await deps.stores.deadDeliveries.list(filter, { after, limit });
     const redriven = await Promise.all(
       // A delivery with a damaged row stays in the index.
-      items.map((dead) => undefinedIfDamaged(redrive(services, dead))),
+      items.map((dead) => undefinedIfDamaged(redrive(deps, dead))),
     );
     scanned += items.length;
     requeued += redriven.filter(Boolean).length;
@@ -88,12 +88,12 @@ export async function redriveDead(
     scanned < SCANNED_MAX &&
     performance.now() - startedAt < RUN_MS_MAX
   );
-  services.audit.record(scope, {
+  deps.audit.record(scope, {
     action: "webhook.dead_redriven",
     ...(platformId === undefined ? {} : { platformId }),
     ...(webhookId === undefined ? {} : { target: { type: "webhook", id: webhookId } }),
   });
-  const nextCursor = after === undefined ? null : services.cursors.make(after, query);
+  const nextCursor = after === undefined ? null : deps.cursors.make(after, query);
   return { scanned, requeued, skipped: scanned - requeued, nextCursor };
 }
 
@@ -105,13 +105,13 @@ function requireEnded({ status }: Delivery): void {
 
 /** Marks the delivery, so that the operators' bulk redrive skips it. */
 async function markRedriven(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { delivery, etag }: StoredDelivery,
   redrivenAs: string,
 ): Promise<void> {
   if (delivery.diedAt === null) return;
-  await services.stores.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
-  await services.stores.deadDeliveries.remove({
+  await deps.stores.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
+  await deps.stores.deadDeliveries.remove({
     ref: deliveryRefOf(delivery),
     diedAt: delivery.diedAt,
   });
@@ -122,25 +122,25 @@ async function markRedriven(
  * @throws AppError `not_found`, `invalid_state` while it has not ended, the endpoint is disabled or the event is gone
  */
 export async function redriveDelivery(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: PlatformScope,
   input: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryView> {
-  const endpoint = await getEndpoint(services, scope, input.webhookId);
+  const endpoint = await getEndpoint(deps, scope, input.webhookId);
   const ref = { endpointId: endpoint.id, deliveryId: input.deliveryId };
-  const stored = await services.stores.deliveries.find(ref);
+  const stored = await deps.stores.deliveries.find(ref);
   if (stored === undefined) throw notFound();
   const { delivery } = stored;
   requireEnded(delivery);
   requireActive(endpoint);
   const { applicationId } = endpoint;
-  if ((await services.stores.events.find(applicationId, delivery.eventId)) === undefined)
+  if ((await deps.stores.events.find(applicationId, delivery.eventId)) === undefined)
     throw new AppError("invalid_state", "The event is no longer kept.");
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const again = redriveOf(delivery, newId("delivery", now), now);
-  await queueDelivery(services, again);
-  await markRedriven(services, stored, again.id);
+  await queueDelivery(deps, again);
+  await markRedriven(deps, stored, again.id);
   const target = { type: "webhook_delivery", id: delivery.id };
-  services.audit.record(scope, { action: "webhook.redriven", target, applicationId });
+  deps.audit.record(scope, { action: "webhook.redriven", target, applicationId });
   return viewDelivery(again);
 }

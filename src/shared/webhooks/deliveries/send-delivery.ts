@@ -111,17 +111,17 @@ export function deliveryHeaders(delivery: Delivery) {
 
 /** Makes one signed call. A failure of the receiver is an outcome and never throws. */
 export async function sendDelivery(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { endpoint, secrets }: OpenedEndpoint,
   delivery: Delivery,
   event: Event,
 ): Promise<DeliveryAttempt> {
-  const body = deliveryBody(event, services.config.publicBaseUrl);
-  const timestamp = Math.floor(services.clock.now().getTime() / 1000);
+  const body = deliveryBody(event, deps.config.publicBaseUrl);
+  const timestamp = Math.floor(deps.clock.now().getTime() / 1000);
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);
   try {
-    const answer = await services.calls.outbound.request({
+    const answer = await deps.calls.outbound.request({
       method: "POST",
       url: endpoint.url,
       headers: {
@@ -129,7 +129,7 @@ export async function sendDelivery(
         ...signatureHeaders({ eventId: event.id, timestamp, body }, secrets),
       },
       body,
-      timeoutMs: services.config.webhooks.timeoutMs,
+      timeoutMs: deps.config.webhooks.timeoutMs,
       owner: endpoint.platformId,
       bytesMax: ANSWER_BYTES_MAX,
       beyondMax: "cut",
@@ -144,7 +144,7 @@ export async function sendDelivery(
       retryAfterSeconds: retryAfterSeconds(
         status,
         answer.headers["retry-after"],
-        services.clock.now(),
+        deps.clock.now(),
       ),
       isGone: status === GONE,
     };

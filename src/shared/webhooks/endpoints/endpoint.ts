@@ -115,18 +115,18 @@ interface EndpointDeps {
 type EndpointOwner = Pick<Endpoint, "platformId">;
 
 async function reasonAgainst(
-  services: EndpointDeps,
+  deps: EndpointDeps,
   owner: EndpointOwner,
   text: string,
 ): Promise<string | undefined> {
-  const { outbound } = services.config;
+  const { outbound } = deps.config;
   if (/^https?:\/\/[^/?#\\]*@/i.test(text))
     return "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
   const reason = refusedPublicUrl(text, outbound);
   if (reason !== undefined) return reason;
   const url = new URL(text);
   if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
-  return isOfDevelopment(url, outbound) ? undefined : await reasonOfName(services, owner, url);
+  return isOfDevelopment(url, outbound) ? undefined : await reasonOfName(deps, owner, url);
 }
 
 /**
@@ -135,14 +135,14 @@ async function reasonAgainst(
  * names our network knows.
  */
 async function reasonOfName(
-  services: EndpointDeps,
+  deps: EndpointDeps,
   { platformId }: EndpointOwner,
   { hostname }: URL,
 ): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
-  const allowed = allowList(services.config.outbound.allowCidrs);
-  const addresses = await services.calls.waits.run(platformId, () =>
-    services.calls.names.resolve(hostname, platformId),
+  const allowed = allowList(deps.config.outbound.allowCidrs);
+  const addresses = await deps.calls.waits.run(platformId, () =>
+    deps.calls.names.resolve(hostname, platformId),
   );
   const isPublic = addresses?.every(({ address }) => isAllowedAddress(address, allowed)) ?? false;
   return isPublic
@@ -152,20 +152,20 @@ async function reasonOfName(
 
 /** Returns the problem of an endpoint's address. The schema reports values that are no text or too long. */
 export async function endpointUrlIssues(
-  services: EndpointDeps,
+  deps: EndpointDeps,
   owner: EndpointOwner,
   url: unknown,
 ): Promise<readonly Issue[]> {
-  const message = typeof url === "string" ? await reasonAgainst(services, owner, url) : undefined;
+  const message = typeof url === "string" ? await reasonAgainst(deps, owner, url) : undefined;
   return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
 }
 
 /** Returns the address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
 export async function endpointUrl(
-  services: EndpointDeps,
+  deps: EndpointDeps,
   owner: EndpointOwner,
   text: string,
 ): Promise<string> {
-  refuseIssues(await endpointUrlIssues(services, owner, text));
+  refuseIssues(await endpointUrlIssues(deps, owner, text));
   return new URL(text).href;
 }

@@ -5,11 +5,11 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** Returns an endpoint of the platform, or of the application that the scope names. @throws AppError `not_found` */
 export async function getEndpoint(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { platformId, applicationId }: PlatformScope,
   endpointId: string,
 ): Promise<Endpoint> {
-  const endpoint = await services.stores.endpoints.find(platformId, endpointId);
+  const endpoint = await deps.stores.endpoints.find(platformId, endpointId);
   if (endpoint === undefined) throw notFound();
   if (applicationId !== null && endpoint.applicationId !== applicationId) throw notFound();
   return endpoint;

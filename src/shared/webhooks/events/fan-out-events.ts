@@ -29,13 +29,13 @@ const RUN_MS_MAX = 60_000;
 
 /** Returns the event as it is logged for each application that it concerns. */
 async function loggedEvents(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   platformId: string,
   event: Event,
 ): Promise<LoggedEvent[]> {
   const { applicationId } = event;
   if (applicationId !== null) return [{ ...event, applicationId }];
-  const applicationIds = await services.listApplicationIds(platformId);
+  const applicationIds = await deps.listApplicationIds(platformId);
   return applicationIds.map((id) => ({ ...event, applicationId: id }));
 }
 
@@ -71,13 +71,13 @@ async function removeDone(
 
 /** Writes the deliveries. May be repeated or run twice at once: each row has one name, and events are removed last. */
 async function fanOut(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
   endpoints: readonly Endpoint[],
 ): Promise<void> {
-  const now = services.clock.now();
-  const all = await Promise.all(events.map((event) => loggedEvents(services, platformId, event)));
+  const now = deps.clock.now();
+  const all = await Promise.all(events.map((event) => loggedEvents(deps, platformId, event)));
   const logged = all.flat();
   const deliveries = logged.flatMap((event) =>
     endpoints
@@ -89,9 +89,9 @@ async function fanOut(
       )
       .map((endpoint) => firstDelivery(event, endpoint, now)),
   );
-  await services.stores.events.log(logged);
-  await queueDeliveries(services, deliveries);
-  await removeDone(services, platformId, events);
+  await deps.stores.events.log(logged);
+  await queueDeliveries(deps, deliveries);
+  await removeDone(deps, platformId, events);
 }
 
 interface FailedEvent {
@@ -101,16 +101,16 @@ interface FailedEvent {
 
 /** Returns the failures. An event that can't be fanned out doesn't delay the others. */
 async function fanOutAll(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
 ): Promise<FailedEvent[]> {
   if (events.length === 0) return [];
-  const endpoints = await services.stores.endpoints.listAll(platformId);
+  const endpoints = await deps.stores.endpoints.listAll(platformId);
   const failed: FailedEvent[] = [];
   const attempt = async (batch: readonly Event[]): Promise<void> => {
     try {
-      await fanOut(services, platformId, batch, endpoints);
+      await fanOut(deps, platformId, batch, endpoints);
     } catch (error) {
       const [first, ...others] = batch;
       if (first !== undefined && others.length === 0) failed.push({ id: first.id, error });
@@ -131,7 +131,7 @@ interface FanOutWork {
 
 /** The work of one message. */
 interface FanOut {
-  readonly services: WebhooksDeps;
+  readonly deps: WebhooksDeps;
   readonly platformId: string;
   readonly endsAt: number;
   /** Events that can't be fanned out now. */
@@ -139,18 +139,18 @@ interface FanOut {
 }
 
 const fanOutLease = ({
-  services,
+  deps,
   platformId,
   failed,
 }: FanOut): LeaseOf<LeaseColumns, PendingEvents> => ({
   what: "a fan-out",
   fields: { platformId },
-  log: services.log,
-  clock: services.clock,
+  log: deps.log,
+  clock: deps.clock,
   leaseMs: LEASE_MS,
-  read: () => services.stores.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
-  write: (part, etag) => services.stores.events.writeFanOut(platformId, part, etag),
-  hint: () => hintEvents(services, platformId),
+  read: () => deps.stores.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
+  write: (part, etag) => deps.stores.events.writeFanOut(platformId, part, etag),
+  hint: () => hintEvents(deps, platformId),
 });
 
 /**
@@ -159,8 +159,8 @@ const fanOutLease = ({
  */
 function beginFanOut(fanOut: FanOut): Promise<FanOutWork | undefined> {
   const { platformId } = fanOut;
-  const { clock } = fanOut.services;
-  const { events } = fanOut.services.stores;
+  const { clock } = fanOut.deps;
+  const { events } = fanOut.deps.stores;
   const of = fanOutLease(fanOut);
   return retryLostRaces(async () => {
     // Without a read, because that process has most likely not finished.
@@ -183,10 +183,10 @@ function beginFanOut(fanOut: FanOut): Promise<FanOutWork | undefined> {
  * was used up. Returns false when time was up before the end. @throws LeaseLost
  */
 async function fanOutRounds(fanOut: FanOut, { pending, lease }: FanOutWork): Promise<boolean> {
-  const { services, platformId, endsAt, failed } = fanOut;
+  const { deps, platformId, endsAt, failed } = fanOut;
   let isAsked = false;
   for (let round = pending; ;) {
-    failed.push(...(await fanOutAll(services, platformId, round)));
+    failed.push(...(await fanOutAll(deps, platformId, round)));
     if (lease === undefined) return true;
     // A process that was asked a moment ago has most likely been asked again.
     const mayEnd = round.length < (isAsked ? 1 : ROUND_EVENTS_MAX);
@@ -201,7 +201,7 @@ async function fanOutRounds(fanOut: FanOut, { pending, lease }: FanOutWork): Pro
 }
 
 async function fanOutPending(fanOut: FanOut): Promise<void> {
-  const { services, platformId, failed } = fanOut;
+  const { deps, platformId, failed } = fanOut;
   const begun = await beginFanOut(fanOut);
   if (begun === undefined) return;
   let isDone = false;
@@ -216,7 +216,7 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
   }
   const errors = failed.map(({ error }) => error);
   if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
-  if (!isDone) await hintEvents(services, platformId);
+  if (!isDone) await hintEvents(deps, platformId);
 }
 
 /**
@@ -226,11 +226,11 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
  * `performance`, gets a message.
  */
 export async function fanOutEvents(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { platformId }: { readonly platformId: string },
   endsAt = performance.now() + RUN_MS_MAX,
 ): Promise<void> {
-  const work = () => fanOutPending({ services, platformId, endsAt, failed: [] });
-  if (await services.work.fanOuts.run(platformId, work, endsAt))
-    await hintEvents(services, platformId);
+  const work = () => fanOutPending({ deps, platformId, endsAt, failed: [] });
+  if (await deps.work.fanOuts.run(platformId, work, endsAt))
+    await hintEvents(deps, platformId);
 }

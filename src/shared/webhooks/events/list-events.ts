@@ -20,14 +20,14 @@ export type EventPayload = ReturnType<typeof eventPayload>;
 
 /** Reads logged and pending events, because those that are not fanned out yet must not be missing. */
 async function eventsAfter(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   { platformId, applicationId }: ApplicationScope,
   after: string,
   limit: number,
 ): Promise<Event[]> {
   // Before the log, so that an event that moves in between is found there.
-  const pending = await services.stores.events.listPending(platformId, PENDING_MAX, after);
-  const logged = await services.stores.events.listAfter(applicationId, after, limit);
+  const pending = await deps.stores.events.listPending(platformId, PENDING_MAX, after);
+  const logged = await deps.stores.events.listAfter(applicationId, after, limit);
   const last = pending.length < PENDING_MAX ? undefined : pending.at(-1)?.id;
   const byId = new Map<string, Event>();
   for (const event of pending)
@@ -45,7 +45,7 @@ async function eventsAfter(
  * @throws AppError `invalid_cursor`
  */
 export async function listEvents(
-  services: WebhooksDeps,
+  deps: WebhooksDeps,
   scope: ApplicationScope,
   { after, cursor, limit }: ListEvents,
 ): Promise<Page<EventPayload>> {
@@ -56,12 +56,12 @@ export async function listEvents(
     after,
     ...boundToView(view),
   };
-  const now = services.clock.now();
-  const asked = services.cursors.read(cursor, bound) ?? after ?? "";
+  const now = deps.clock.now();
+  const asked = deps.cursors.read(cursor, bound) ?? after ?? "";
   // The id before every id of the events that are kept.
   const kept = idBefore("event", now.getTime() - KEPT_MS);
   const most = view === undefined ? limit : PICKED_FROM_MAX;
-  const found = await eventsAfter(services, scope, asked > kept ? asked : kept, most + 1);
+  const found = await eventsAfter(deps, scope, asked > kept ? asked : kept, most + 1);
   const listable = found.filter(
     ({ id }) => timeOfId("event", id) <= now.getTime() - LISTED_AFTER_MS,
   );
@@ -73,8 +73,8 @@ export async function listEvents(
   const last =
     seen.length > limit ? items.at(-1) : listable.length > most ? read.at(-1) : undefined;
   return {
-    items: items.map((event) => eventPayload(event, services.config.publicBaseUrl)),
-    nextCursor: last === undefined ? null : services.cursors.make(last.id, bound),
+    items: items.map((event) => eventPayload(event, deps.config.publicBaseUrl)),
+    nextCursor: last === undefined ? null : deps.cursors.make(last.id, bound),
     limit,
   };
 }
