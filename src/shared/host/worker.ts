@@ -19,14 +19,14 @@ export const DEQUEUES_MAX = 5;
 /** A queue function as a value, named after its queue. */
 export interface Worker {
   readonly queue: string;
-  readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
+  readonly handle: (deps: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
 }
 
 interface WorkerSpec<Message> {
   readonly message: Shape<z.ZodType<Message>>;
   /** Sends a hint again, in a message of its own. */
-  resend(services: HttpDeps, hint: Message): Promise<void>;
-  run(services: HttpDeps, message: Message): Promise<void>;
+  resend(deps: HttpDeps, hint: Message): Promise<void>;
+  run(deps: HttpDeps, message: Message): Promise<void>;
 }
 
 /** Returns the hints of a message. Its own fields are the first one, and `more` has the others. */
@@ -45,8 +45,8 @@ export function hintsOf(message: unknown): readonly unknown[] {
 export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worker {
   return {
     queue,
-    async handle(services, message, host) {
-      const { companions } = services.access;
+    async handle(deps, message, host) {
+      const { companions } = deps.access;
       const workOn = (hint: unknown) => {
         const parents = [traceOfHint(hint), host?.traceParent];
         const fields = { worker: queue, ...hintFields(hint) };
@@ -58,9 +58,9 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
         const work = workOn(hint);
         const ended = works.run(work, async () => {
           const parsed = spec.message().parse(hint);
-          if (isCompanion && !companions.take("", 1)) return spec.resend(services, parsed);
+          if (isCompanion && !companions.take("", 1)) return spec.resend(deps, parsed);
           try {
-            await spec.run(services, parsed);
+            await spec.run(deps, parsed);
           } catch (error) {
             // A row of a later build is left to an instance of that build. Reading it was logged.
             if (!(error instanceof NewerRow)) throw error;
@@ -80,7 +80,7 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
       if ((host?.dequeueCount ?? 1) < DEQUEUES_MAX) throw error;
       const work = workOn(message);
       await works
-        .run(work, async () => recordPoison(services.background, queue, { message, error }))
+        .run(work, async () => recordPoison(deps.background, queue, { message, error }))
         .finally(work.end);
     },
   };
@@ -90,7 +90,7 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
 export interface Timer {
   readonly name: string;
   schedule(settings: Pick<HttpDeps, "config">): string;
-  run(services: HttpDeps, system: SystemScope): Promise<void>;
+  run(deps: HttpDeps, system: SystemScope): Promise<void>;
 }
 
 /** Makes the scope of a worker or timer. The audit trail shows its name, and its run as a request id. */
@@ -99,21 +99,21 @@ export function systemScope({ clock }: Pick<HttpDeps, "clock">, worker: string):
 }
 
 export async function runTimer(
-  services: HttpDeps,
+  deps: HttpDeps,
   timer: Timer,
   isPastDue: boolean,
   host: Invocation,
 ): Promise<void> {
   const { name } = timer;
-  const system = systemScope(services, name);
+  const system = systemScope(deps, name);
   const { requestId } = system;
   const parents = [host.traceParent];
   const fields = { timer: name };
   const work = newWork({ parents, requestId, isBackground: true, fields, host });
   await works
     .run(work, async () => {
-      if (isPastDue) services.log.info("timer is late", { timer: name });
-      await timer.run(services, system);
+      if (isPastDue) deps.log.info("timer is late", { timer: name });
+      await timer.run(deps, system);
     })
     .finally(work.end);
 }

@@ -78,7 +78,7 @@ function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
   return `${message} Ask an operator of ${operators} to add some.`;
 }
 
-function toError(known: AppError, requestId: string, services: HttpDeps): Outgoing {
+function toError(known: AppError, requestId: string, deps: HttpDeps): Outgoing {
   const status = ERROR_CATALOG[known.code].status;
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", "Bearer");
@@ -87,8 +87,8 @@ function toError(known: AppError, requestId: string, services: HttpDeps): Outgoi
   const retryAfter = known.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   const { code, details } = known;
-  const message = messageOf(known, services);
-  const address = docUrl(services.config.publicBaseUrl, "request", code);
+  const message = messageOf(known, deps);
+  const address = docUrl(deps.config.publicBaseUrl, "request", code);
   return {
     status,
     headers,
@@ -116,7 +116,7 @@ interface UnroutedRequest {
  */
 export function answer(
   route: Route | UnroutedRequest,
-  services: HttpDeps,
+  deps: HttpDeps,
   incoming: Incoming,
 ): Promise<Outgoing> {
   const startedAt = performance.now();
@@ -124,7 +124,7 @@ export function answer(
   const { postId } = params;
   const given = headers.get("x-request-id");
   const requestId =
-    given !== null && REQUEST_ID.test(given) ? given : newId("request", services.clock.now());
+    given !== null && REQUEST_ID.test(given) ? given : newId("request", deps.clock.now());
   const work = newWork({
     parents: [headers.get("traceparent"), host?.traceParent],
     requestId,
@@ -134,12 +134,12 @@ export function answer(
   });
   return works
     .run(work, async () => {
-      const log = services.log.with({ route: `${route.method} ${route.path}` });
-      const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
-      const limits = new RequestLimits(services, ip);
-      const rows = storedRows(services);
+      const log = deps.log.with({ route: `${route.method} ${route.path}` });
+      const ip = callerAddress(headers, deps.config.limits.trustedProxyHops);
+      const limits = new RequestLimits(deps, ip);
+      const rows = storedRows(deps);
       const isRead = route.method === "GET";
-      const request = { services, headers, isRead, params, requestId, ip, limits, rows };
+      const request = { services: deps, headers, isRead, params, requestId, ip, limits, rows };
       let outgoing: Outgoing;
       let refusal: AppError | undefined;
       try {
@@ -155,9 +155,9 @@ export function answer(
         // A wrong credential counts against the caller's address.
         limits.noteRefusal(error);
         refusal = asAppError(error, log);
-        outgoing = toError(refusal, requestId, services);
+        outgoing = toError(refusal, requestId, deps);
         if (!("refusal" in route)) {
-          const reply = await route.spec.refused?.(refusal, { services, headers, requestId, ip });
+          const reply = await route.spec.refused?.(refusal, { services: deps, headers, requestId, ip });
           if (reply !== undefined) outgoing = toOutgoing(route.spec, reply);
         }
         if (typeof refusal.details["acceptEncoding"] === "string")
@@ -186,7 +186,7 @@ export function answer(
 /** Answers a request without a route: 405 when the path is known, else 404. `path` has no prefix. */
 export function answerUnrouted(
   routes: readonly RouteKey[],
-  services: HttpDeps,
+  deps: HttpDeps,
   incoming: Incoming,
   path: string,
 ): Promise<Outgoing> {
@@ -203,5 +203,5 @@ export function answerUnrouted(
             ? "There is no such route: the path has an empty part (`//`). Leave out the slash at the end of the base address."
             : "There is no such route.",
         );
-  return answer({ method: incoming.method, path: "(none)", refusal }, services, incoming);
+  return answer({ method: incoming.method, path: "(none)", refusal }, deps, incoming);
 }

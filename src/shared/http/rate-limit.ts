@@ -35,8 +35,8 @@ export class RequestLimits {
   #decision: Admission | undefined;
   #caller: Caller | undefined;
 
-  constructor(services: HttpDeps, address: string) {
-    this.#services = services;
+  constructor(deps: HttpDeps, address: string) {
+    this.#services = deps;
     this.#ip = address;
     this.#address = addressGroup(address);
   }
