@@ -27,30 +27,30 @@ async function hasOpenLeg(
 }
 
 /** Reports whether a post of the profile is being removed at its network, which takes an hour at most. */
-export const isRemoving = (services: PublishingDeps, scope: ProfileScope) =>
-  hasOpenLeg(services, scope, isBeingRemoved);
+export const isRemoving = (deps: PublishingDeps, scope: ProfileScope) =>
+  hasOpenLeg(deps, scope, isBeingRemoved);
 
 /** Reports whether a network is being called for the profile. Calls that were begun are followed to their end. */
-export const isCalling = (services: PublishingDeps, scope: ProfileScope) =>
+export const isCalling = (deps: PublishingDeps, scope: ProfileScope) =>
   hasOpenLeg(
-    services,
+    deps,
     scope,
     (leg) => legStatusOf(leg) === "publishing" || openCall(leg) !== undefined,
   );
 
 /** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
 export async function closePosts(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   after: string | undefined,
 ): Promise<{ readonly open: number; readonly next: string | undefined }> {
   const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
   const isOpen = ({ post: { status } }: PostWithLegs) =>
     status === "scheduled" || status === "processing";
-  const { items, next } = await services.stores.posts.listOfProfile(scope, position, isOpen);
+  const { items, next } = await deps.stores.posts.listOfProfile(scope, position, isOpen);
   for (const { post } of items)
     if (post.status === "scheduled")
-      await cancelPost(services, scope, post.id).catch((error: unknown) => {
+      await cancelPost(deps, scope, post.id).catch((error: unknown) => {
         // The post has started. Its legs end by themselves, because no account is linked any more.
         if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
       });

@@ -99,17 +99,17 @@ export function pingQueue({ stores: { publishQueue } }: PublishingDeps): Promise
 
 /** Hints legs. When that fails, the sweep checks them as soon as they can be worked on. */
 async function hintLegs(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   ref: PostRef,
   { networks, startAt }: HintsToSend,
 ): Promise<void> {
-  const now = services.clock.now();
+  const now = deps.clock.now();
   try {
-    await queueLegs(services, ref, networks, secondsUntil(startAt, now));
+    await queueLegs(deps, ref, networks, secondsUntil(startAt, now));
   } catch (error) {
     const { postId } = ref;
-    services.log.warn("hint not sent, the sweep sends it", { postId, error });
-    await services.stores.posts.bringCheckForward(ref, startAt ?? now.toISOString());
+    deps.log.warn("hint not sent, the sweep sends it", { postId, error });
+    await deps.stores.posts.bringCheckForward(ref, startAt ?? now.toISOString());
   }
 }
 
@@ -118,23 +118,23 @@ async function hintLegs(
  * now. Legs that start now get one hint, and the worker that takes it sends the hint for their events. Never throws.
  */
 export async function hint(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   ref: PostRef,
   waiting: Partial<HintsToSend>,
 ): Promise<void> {
   const all = { ...NO_HINTS, ...waiting };
   const { networks, startAt, hasEvents, dueAt } = all;
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const sent: Promise<void>[] = [];
-  if (networks.length > 0) sent.push(hintLegs(services, ref, all));
+  if (networks.length > 0) sent.push(hintLegs(deps, ref, all));
   if (hasEvents && (networks.length === 0 || secondsUntil(startAt, now) > 0))
-    sent.push(hintEvents(services.webhooks, ref.platformId));
-  if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), postWake(ref, dueAt)));
+    sent.push(hintEvents(deps.webhooks, ref.platformId));
+  if (dueAt !== null) sent.push(hintIfSoon(deps, duePosts(deps), postWake(ref, dueAt)));
   if (sent.length === 0) return;
-  sent.push(services.wakes.mark("platform", ref.platformId, now));
+  sent.push(deps.wakes.mark("platform", ref.platformId, now));
   for (const result of await Promise.allSettled(sent))
     if (result.status === "rejected")
-      services.log.warn("work not marked, the sweep finds it later", {
+      deps.log.warn("work not marked, the sweep finds it later", {
         postId: ref.postId,
         error: result.reason,
       });

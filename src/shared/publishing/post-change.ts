@@ -227,11 +227,11 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
  * and a worker itself sends one hint for the events of all its legs.
  */
 export async function commitPost<Answer>(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wakes, clock, stores } = services;
+  const { wakes, clock, stores } = deps;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
@@ -239,6 +239,6 @@ export async function commitPost<Answer>(
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
   const { result: answer, hints } = await stores.partitions.commit(ref.platformId, operation);
-  await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
+  await hint(deps, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

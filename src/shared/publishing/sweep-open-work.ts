@@ -27,7 +27,7 @@ interface SweepProgress {
 
 /** Sends a hint for a post's stalled legs. @throws Error when the queue refuses it */
 async function hintStalled(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   post: Post,
   stalled: readonly Leg[],
   delaySeconds: number,
@@ -35,8 +35,8 @@ async function hintStalled(
   const { id: postId, platformId } = post;
   const networks = stalled.map(({ network }) => network);
   await continueWork(post, { platformId, postId }, async () => {
-    await queueLegs(services, postRefOf(post), networks, delaySeconds);
-    services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
+    await queueLegs(deps, postRefOf(post), networks, delaySeconds);
+    deps.log.info("stalled legs hinted again", { postId, legs: stalled.length });
   });
 }
 
@@ -46,32 +46,32 @@ async function hintStalled(
  * and a crash in between costs one more hint.
  */
 async function sweepPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   work: StoredWork,
   sent: SweepProgress,
 ): Promise<void> {
   const { ref } = work;
-  const found = await services.stores.posts.find(ref);
+  const found = await deps.stores.posts.find(ref);
   const open = found?.legs.filter(isBusy) ?? [];
-  if (found === undefined || open.length === 0) return services.stores.posts.removeWork(work);
-  const now = services.clock.now();
-  const { workCheckSeconds, legsPerSecond } = services.config.publishing;
+  if (found === undefined || open.length === 0) return deps.stores.posts.removeWork(work);
+  const now = deps.clock.now();
+  const { workCheckSeconds, legsPerSecond } = deps.config.publishing;
   const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
   // Stalled legs keep to the platform's pace as new ones do.
   sent.legs += stalled.length;
   const delaySeconds = Math.max(0, sent.legs - HINTS_FREE) / legsPerSecond;
   if (stalled.length > 0) {
     try {
-      await hintStalled(services, found.post, stalled, delaySeconds);
+      await hintStalled(deps, found.post, stalled, delaySeconds);
     } catch (error) {
       sent.isRefused = true;
-      services.log.warn("hint not sent, the next sweep sends it", { postId: ref.postId, error });
+      deps.log.warn("hint not sent, the next sweep sends it", { postId: ref.postId, error });
       return;
     }
   }
   const seen = new Date(now.getTime() + delaySeconds * 1000);
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
-  await services.stores.posts.postponeWork({
+  await deps.stores.posts.postponeWork({
     ...work,
     nextCheckAt,
     checks: work.checks + 1,
@@ -79,40 +79,40 @@ async function sweepPost(
 }
 
 async function trySweepPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   work: StoredWork,
   sent: SweepProgress,
 ): Promise<void> {
   if (sent.isRefused) return;
   try {
-    await sweepPost(services, work, sent);
+    await sweepPost(deps, work, sent);
   } catch (error) {
     // Left to an instance of the build that has written the row. Reading it was logged.
     if (error instanceof NewerRow) return;
-    services.log.error("open work could not be repaired", { postId: work.ref.postId, error });
+    deps.log.error("open work could not be repaired", { postId: work.ref.postId, error });
   }
 }
 
 /** Hints stalled work of a platform again: legs of its posts, and events that were not fanned out. */
-export async function sweepOpenWork(services: PublishingDeps, platformId: string): Promise<void> {
+export async function sweepOpenWork(deps: PublishingDeps, platformId: string): Promise<void> {
   const [first, hasEvents] = await Promise.all([
-    services.stores.posts.listOpenWork(platformId),
-    hasPendingEvents(services.webhooks, platformId),
+    deps.stores.posts.listOpenWork(platformId),
+    hasPendingEvents(deps.webhooks, platformId),
   ]);
   // First, so that after a crash below, the next sweep finds the platform.
   if (first.works.length > 0 || hasEvents)
-    await services.wakes.mark("platform", platformId, services.clock.now());
-  if (hasEvents) await hintEvents(services.webhooks, platformId);
-  const now = services.clock.now().toISOString();
+    await deps.wakes.mark("platform", platformId, deps.clock.now());
+  if (hasEvents) await hintEvents(deps.webhooks, platformId);
+  const now = deps.clock.now().toISOString();
   const due: StoredWork[] = [];
   for (let page = first; ;) {
     due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
     if (page.next === undefined || due.length >= POSTS_MAX) break;
-    page = await services.stores.posts.listOpenWork(platformId, page.next);
+    page = await deps.stores.posts.listOpenWork(platformId, page.next);
   }
   const sent = { legs: 0, isRefused: false };
   await inBatches(due.slice(0, POSTS_MAX), POSTS_AT_ONCE, (work) =>
-    trySweepPost(services, work, sent),
+    trySweepPost(deps, work, sent),
   );
 }
 

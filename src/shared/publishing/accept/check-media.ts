@@ -62,14 +62,14 @@ function picturesOf(name: NetworkName, content: LegDraft, limits: NetworkData) {
  * reached in time.
  */
 export async function checkMedia(
-  services: { readonly connections: Calling },
+  deps: { readonly connections: Calling },
   platformId: string,
   addresses: readonly MediaAddress[],
 ): Promise<CheckedMedia> {
   const { probeMedia } = await import("../../media/probe-media.ts");
   const { mediaReader } = await import("../../media/media-reader.ts");
   const readBy = { reader: mediaReader, owner: platformId };
-  const { config, outbound } = services.connections;
+  const { config, outbound } = deps.connections;
   const limits = { totalMs: CHECKS_MS_MAX, owner: platformId };
   const limited = limitCalls({ config, outbound }, limits);
   const found = new Map<string, MediaProbe | MediaFailure>();

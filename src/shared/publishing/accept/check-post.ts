@@ -79,14 +79,14 @@ export function checkView(check: NetworkCheck, baseUrl: string) {
 }
 
 async function checkQuota(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   draft: Draft,
   { network, connection }: NetworkCheck,
 ): Promise<{ readonly quota: QuotaView | null; readonly problems: readonly Problem[] }> {
   if (connection === undefined) return { quota: null, problems: [] };
-  const quota = quotaFor(services, draft, network, { limits: connection.limits });
+  const quota = quotaFor(deps, draft, network, { limits: connection.limits });
   if (quota === undefined) return { quota: null, problems: [] };
-  const view = await readQuota(services.connections, connection, quota);
+  const view = await readQuota(deps.connections, connection, quota);
   const problems =
     view.remaining > 0 ? [] : [{ ...EXHAUSTED, rule: `${network}.quota.${quota.kind}` }];
   return { quota: view, problems };
@@ -94,16 +94,16 @@ async function checkQuota(
 
 /** Adds the findings about the network account: its quota, and whether the text was recently published to it. */
 async function checkQuotaAndDuplicates(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   draft: Draft,
   check: NetworkCheck,
 ): Promise<NetworkCheck> {
   const { network, connection } = check;
   const hash = textHash(legDraft(draft, network).text);
   const [{ quota, problems }, text] = await Promise.all([
-    checkQuota(services, draft, check),
+    checkQuota(deps, draft, check),
     hash !== undefined && connection !== undefined
-      ? findTextState(services, accountOf(connection), hash)
+      ? findTextState(deps, accountOf(connection), hash)
       : undefined,
   ]);
   if (text?.state.kind !== "published")
@@ -124,14 +124,14 @@ async function checkQuotaAndDuplicates(
  * of the account. Claims nothing, because a worker does that before it sends.
  */
 export async function checkPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   draft: Draft,
   connections: readonly Connection[],
 ): Promise<NetworkCheck[]> {
   const isNow = draft.scheduleAt === null;
   const checks = draft.networks.map((network): NetworkCheck => {
     const connection = connections.find((linked) => linked.network === network);
-    const { networkApps: apps } = services.config;
+    const { networkApps: apps } = deps.config;
     if (findAvailable(network, apps) !== undefined)
       return checkDraft(draft, network, connection, { apps, isLater: !isNow });
     // This build lacks the network, or its app is not configured.
@@ -139,7 +139,7 @@ export async function checkPost(
     return { network, problems, measure: null, connection, quota: null };
   });
   if (!isNow) return checks;
-  return Promise.all(checks.map((check) => checkQuotaAndDuplicates(services, draft, check)));
+  return Promise.all(checks.map((check) => checkQuotaAndDuplicates(deps, draft, check)));
 }
 
 /** Returns `duplicate_content` when only this keeps every network from taking the post. */
@@ -168,16 +168,16 @@ function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined
  * @throws AppError `duplicate_content`, `not_publishable` when no network can take the post
  */
 export async function firstLegs(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   post: Post,
   connections: readonly Connection[],
   now: Date,
 ): Promise<readonly Leg[]> {
-  const checks = await checkPost(services, post.draft, connections);
+  const checks = await checkPost(deps, post.draft, connections);
   const refusal = duplicateRefusal(checks);
   if (refusal !== undefined) throw refusal;
   if (checks.every((check) => errorsOf(check).length > 0)) {
-    const { publicBaseUrl } = services.config;
+    const { publicBaseUrl } = deps.config;
     const platforms = Object.fromEntries(
       checks.map((check) => [check.network, checkView(check, publicBaseUrl)]),
     );

@@ -45,7 +45,7 @@ const CREATED = 201;
  * @throws AppError `idempotency_conflict` when the key was used for another request
  */
 async function replay(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: AcceptingScope,
   accepted: AcceptedPost,
   draft: Draft,
@@ -56,12 +56,12 @@ async function replay(
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
     );
   const [found] = await Promise.all([
-    findPostOf(services.stores.posts, scope, accepted.postId),
+    findPostOf(deps.stores.posts, scope, accepted.postId),
     // No transaction has compared it.
-    scope.areCached && requireSameVersion(services.stores.partitions, scope),
+    scope.areCached && requireSameVersion(deps.stores.partitions, scope),
   ]);
   return {
-    post: await viewPost(services, scope, found),
+    post: await viewPost(deps, scope, found),
     httpStatus: accepted.httpStatus,
     replayed: true,
   };
@@ -96,16 +96,16 @@ function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
  * this one would be refused for.
  */
 async function acceptPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: AcceptingScope,
   idempotencyKey: string,
   draft: Draft,
 ): Promise<CreatedPost> {
-  const { clock, config, stores } = services;
+  const { clock, config, stores } = deps;
   const findAccepted = () => stores.idempotency.find(scope.platformId, idempotencyKey);
   // The due row of a scheduled post is written before the transaction can find that the key is taken.
   let accepted = draft.scheduleAt === null ? undefined : await findAccepted();
-  if (accepted !== undefined) return replay(services, scope, accepted, draft);
+  if (accepted !== undefined) return replay(deps, scope, accepted, draft);
   const now = clock.now();
   const post = newPost(scope, draft, now);
   const print = fingerprint(scope, draft);
@@ -114,7 +114,7 @@ async function acceptPost(
   try {
     const issues = scheduleIssues(draft.scheduleAt, now);
     if (issues.length > 0) throw validationFailed(issues);
-    legs = await firstLegs(services, post, scope.connections, now);
+    legs = await firstLegs(deps, post, scope.connections, now);
     const operation = acceptOperation({
       idempotencyKey,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
@@ -122,18 +122,18 @@ async function acceptPost(
       pace: config.publishing,
       accessVersion: scope.accessVersion,
     });
-    accepted = await commitPost(services, operation);
+    accepted = await commitPost(deps, operation);
   } catch (error) {
     const isRefusal = error instanceof AppError && error.code !== "service_unavailable";
     // An outage says nothing about the post, and this look-up would fail too. A refusal on cached rows is checked again.
     accepted = isRefusal && !scope.areCached ? await findAccepted() : undefined;
     if (accepted === undefined) throw error;
   }
-  if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);
+  if (accepted.postId !== post.id) return replay(deps, scope, accepted, draft);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
   noteWork({ postId: post.id });
-  services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
-  services.audit.record(scope, {
+  deps.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
+  deps.audit.record(scope, {
     action: draft.scheduleAt === null ? "post.accepted" : "post.scheduled",
     target: { type: "post", id: post.id },
   });
@@ -150,18 +150,18 @@ async function acceptPost(
  * `idempotency_conflict`, `not_publishable`
  */
 export async function createPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: AcceptingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
-  const { metrics } = services.work;
+  const { metrics } = deps.work;
   const startedAt = performance.now();
   const count = (outcome: string) => {
     metrics.count("posts.accepted", { outcome });
     metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
   };
   try {
-    const created = await acceptPost(services, scope, parseIdempotencyKey(idempotencyKey), draft);
+    const created = await acceptPost(deps, scope, parseIdempotencyKey(idempotencyKey), draft);
     const { replayed, httpStatus } = created;
     count(replayed ? "replayed" : httpStatus === CREATED ? "scheduled" : "accepted");
     return created;

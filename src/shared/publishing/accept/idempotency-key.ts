@@ -71,23 +71,23 @@ const KEYS_YOUNG_MS = 24 * 60 * 60 * 1000;
  * a repeated request would publish a second one. An erasure removes the keys itself; this finds those that it left.
  */
 export async function removeSpentKeys(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   platformId: string,
   after: string | undefined,
 ): Promise<RemovedPage> {
-  const { idempotency } = services.stores;
-  const acceptedBefore = new Date(services.clock.now().getTime() - KEYS_YOUNG_MS);
+  const { idempotency } = deps.stores;
+  const acceptedBefore = new Date(deps.clock.now().getTime() - KEYS_YOUNG_MS);
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
   const profiles = new SingleFlight<boolean>(Infinity);
   const gone = await inBatches(keys, POSTS_AT_ONCE, async ({ accepted }) => {
     const { profileId, postId } = accepted;
     // Only an erasure removes posts, together with their profile. If that exists, its posts needn't be read.
     const hasProfile = await profiles.run(profileId, async () => {
-      const found = services.tenants.findProfile(platformId, profileId);
+      const found = deps.tenants.findProfile(platformId, profileId);
       return (await undefinedIfDamaged(found)) !== undefined;
     });
     if (hasProfile) return false;
-    return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
+    return (await deps.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
   });
   const spent = keys.filter((_, at) => gone[at] === true).map(({ rowKey }) => rowKey);
   await idempotency.remove(platformId, spent);

@@ -26,13 +26,13 @@ export interface ValidationResult {
 }
 
 async function chargeValidation(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   mediaUrls: number,
 ): Promise<void> {
   const paid = {
     // Never the request's id: callers choose that one, and a repeated id would be charged once.
-    operationId: newId("request", services.clock.now()),
+    operationId: newId("request", deps.clock.now()),
     applicationId: scope.applicationId,
     profileId: scope.profileId,
     postId: null,
@@ -43,7 +43,7 @@ async function chargeValidation(
   const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
   const tokens = priceOf("media.validate") * mediaUrls;
   const media = { ...paid, operation: "media.validate", tokens } as const;
-  await services.ledger.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+  await deps.ledger.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
 /**
@@ -51,25 +51,25 @@ async function chargeValidation(
  * @throws AppError 402; `rate_limited` when too many requests wait for files
  */
 export async function validatePost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: PublishingScope,
   asked: ValidatePost,
 ): Promise<ValidationResult> {
-  const work = () => validate(services, scope, asked);
-  return asked.media ? await services.connections.waits.run(scope.platformId, work) : await work();
+  const work = () => validate(deps, scope, asked);
+  return asked.media ? await deps.connections.waits.run(scope.platformId, work) : await work();
 }
 
 async function validate(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: PublishingScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
-  refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
+  refuseIssues(scheduleIssues(draft.scheduleAt, deps.clock.now()));
   const addresses = media ? addressesOf(draft) : [];
-  await chargeValidation(services, scope, addresses.length);
+  await chargeValidation(deps, scope, addresses.length);
   const [checks, looked] = await Promise.all([
-    checkPost(services, draft, scope.connections),
-    checkMedia(services, scope.platformId, addresses),
+    checkPost(deps, draft, scope.connections),
+    checkMedia(deps, scope.platformId, addresses),
   ]);
   const publishable = checks.filter((check) => errorsOf(check).length === 0);
   const checked = checks.map((check) => withMedia(check, draft, looked));
@@ -82,7 +82,7 @@ async function validate(
       draft.scheduleAt !== null,
     ),
     platforms: Object.fromEntries(
-      checked.map((check) => [check.network, checkView(check, services.config.publicBaseUrl)]),
+      checked.map((check) => [check.network, checkView(check, deps.config.publicBaseUrl)]),
     ),
     media: looked.checks,
   };

@@ -48,10 +48,10 @@ function textStateOf(
 }
 
 /** Removes a page of texts whose claims no longer count, of posts a day older than the texts must be. */
-export async function removeFreeTexts(services: PublishingDeps, after: string | undefined) {
-  const { networkAccounts, posts } = services.stores;
-  const hours = services.config.publishing.duplicateWindowHours;
-  const now = services.clock.now();
+export async function removeFreeTexts(deps: PublishingDeps, after: string | undefined) {
+  const { networkAccounts, posts } = deps.stores;
+  const hours = deps.config.publishing.duplicateWindowHours;
+  const now = deps.clock.now();
   const madeBefore = new Date(now.getTime() - (hours + MARGIN_HOURS) * 60 * 60 * 1000);
   const { texts, next } = await networkAccounts.listTextsBefore(madeBefore, after);
   const window = { hours, now };
@@ -73,15 +73,15 @@ export async function removeFreeTexts(services: PublishingDeps, after: string | 
 
 /** Returns the claim of a text of an account, and what it means now. */
 export async function findTextState(
-  services: Pick<PublishingDeps, "config" | "clock" | "stores">,
+  deps: Pick<PublishingDeps, "config" | "clock" | "stores">,
   account: NetworkAccount,
   hash: string,
 ): Promise<{ readonly state: TextState; readonly stored: StoredTextClaim | undefined }> {
-  const stored = await services.stores.networkAccounts.findText(account, hash);
+  const stored = await deps.stores.networkAccounts.findText(account, hash);
   if (stored === undefined) return { state: { kind: "free" }, stored };
-  const found = await services.stores.posts.findLeg(stored.ref, account.network);
-  const hours = services.config.publishing.duplicateWindowHours;
-  const window = { hours, now: services.clock.now() };
+  const found = await deps.stores.posts.findLeg(stored.ref, account.network);
+  const hours = deps.config.publishing.duplicateWindowHours;
+  const window = { hours, now: deps.clock.now() };
   return { state: textStateOf(stored, found?.leg, window), stored };
 }
 
@@ -90,18 +90,18 @@ export async function findTextState(
  * published nothing, or whose 48 hours are over.
  */
 export async function claimText(
-  services: Pick<PublishingDeps, "config" | "clock" | "stores">,
+  deps: Pick<PublishingDeps, "config" | "clock" | "stores">,
   account: NetworkAccount,
   hash: string,
   claim: TextClaim,
 ): Promise<TextState> {
-  const { networkAccounts } = services.stores;
+  const { networkAccounts } = deps.stores;
   // Written without reading first, because most texts are new.
   if (await networkAccounts.claimText(account, hash, claim, undefined)) return { kind: "free" };
-  const { state, stored } = await findTextState(services, account, hash);
+  const { state, stored } = await findTextState(deps, account, hash);
   if (stored?.legKey === claim.legKey) return { kind: "free" };
   if (state.kind !== "free") return state;
   if (await networkAccounts.claimText(account, hash, claim, stored)) return state;
-  const winner = await findTextState(services, account, hash);
+  const winner = await findTextState(deps, account, hash);
   return winner.state;
 }

@@ -29,31 +29,31 @@ const STALE_SHARE = 0.6;
  * worker may be dead and will call no leg, so this leg also gets a hint for the lease's end.
  */
 export async function acquireAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
-  const { services, ref, claim } = run;
+  const { deps, ref, claim } = run;
   const { network } = claim.leg;
   const legKey = legKeyOf(claim.leg);
   const { platformId, profileId, postId } = ref;
-  const now = services.clock.now();
-  const leaseMs = services.config.publishing.leaseSeconds * 1000;
+  const now = deps.clock.now();
+  const leaseMs = deps.config.publishing.leaseSeconds * 1000;
   const until = new Date(now.getTime() + leaseMs).toISOString();
   const leg = { legKey, ref: { platformId, profileId, postId } };
   // Until there is an answer, it is unknown whether the account was taken.
   claim.accountLease = leaseUntil(account, legKey, until);
-  const taken = await services.stores.accountQueues.take(account, leg, { now, until });
+  const taken = await deps.stores.accountQueues.take(account, leg, { now, until });
   claim.accountLease = taken.kind === "taken" ? taken.lease : null;
   if (taken.kind === "taken") return true;
   if (Date.parse(taken.heldUntil) - now.getTime() < leaseMs * STALE_SHARE)
-    await hint(services, ref, { networks: [network], startAt: taken.heldUntil });
+    await hint(deps, ref, { networks: [network], startAt: taken.heldUntil });
   return false;
 }
 
 /** Gives the account to the next leg in its queue. */
 export async function releaseAccount(run: LegRun): Promise<void> {
-  const { services, claim } = run;
+  const { deps, claim } = run;
   const { accountLease } = claim;
   if (accountLease === null) return;
   claim.accountLease = null;
-  const { accountQueues } = services.stores;
+  const { accountQueues } = deps.stores;
   await wakeNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
@@ -62,7 +62,7 @@ export async function passOnAccount(run: LegRun): Promise<void> {
   const { leg } = run.claim;
   const { network, account } = leg;
   if (account === null) return;
-  const { accountQueues } = run.services.stores;
+  const { accountQueues } = run.deps.stores;
   const accountRef = { network, accountId: account.id };
   await wakeNext(run, (now, handOver) =>
     accountQueues.releaseOf(accountRef, legKeyOf(leg), now, handOver),
@@ -71,17 +71,17 @@ export async function passOnAccount(run: LegRun): Promise<void> {
 
 /** Releases an account, repeatedly if needed, and hints the leg that has it next. */
 async function wakeNext(
-  { services, ref, claim }: LegRun,
+  { deps, ref, claim }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
   const { network } = claim.leg;
-  const { log, clock } = services;
+  const { log, clock } = deps;
   const handOver: HandOver = {};
   await releaseOrRetry(
     { log, what: "an account", fields: { postId: ref.postId, network } },
     async () => {
       const next = await release(clock.now(), handOver);
-      if (next !== undefined) await hint(services, next.ref, { networks: [network] });
+      if (next !== undefined) await hint(deps, next.ref, { networks: [network] });
     },
   );
 }
@@ -97,7 +97,7 @@ export async function followAccount(work: CallWork, linked: Connection): Promise
   const { sentAt, resend } = callOf(work.leg);
   if (sentAt !== null && !resend)
     return failed(work, ownFailure("outcome_unknown", "account_replaced"));
-  const leg = movedTo(work.leg, linked, firstRemote(run, run.services.clock.now()));
+  const leg = movedTo(work.leg, linked, firstRemote(run, run.deps.clock.now()));
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
   const moved = { ...work, leg };
   await releaseAccount(run);

@@ -96,21 +96,21 @@ export function endOperation({ ref, post, leg, end, stored }: Ending): PostOpera
 }
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
-async function returnQuota({ run: { services, post }, leg }: LegWork): Promise<void> {
+async function returnQuota({ run: { deps, post }, leg }: LegWork): Promise<void> {
   const { network, account } = leg;
   const { remote } = publishingCall(leg);
   if (account === null) return;
   const real = { network, accountId: account.id };
   const taken = [{}, { remote: remote ?? {} }].flatMap(
-    (known) => quotaFor(services, post.draft, network, known)?.kind ?? [],
+    (known) => quotaFor(deps, post.draft, network, known)?.kind ?? [],
   );
   for (const kind of new Set(taken))
-    await services.stores.networkAccounts.returnQuota(real, kind, legKeyOf(leg));
+    await deps.stores.networkAccounts.returnQuota(real, kind, legKeyOf(leg));
 }
 
 /** Counts and logs how the call that publishes ended. */
-function reportLeg({ run: { services, ref, post }, leg }: LegWork, end: CallEnd): void {
-  const { clock, log, work } = services;
+function reportLeg({ run: { deps, ref, post }, leg }: LegWork, end: CallEnd): void {
+  const { clock, log, work } = deps;
   const { network, account } = leg;
   const { attempts: attempt } = publishingCall(leg);
   const fields = { postId: ref.postId, network, account: account?.id ?? null, attempt };
@@ -131,7 +131,7 @@ function reportLeg({ run: { services, ref, post }, leg }: LegWork, end: CallEnd)
 /** Ends the current call, and its leg if it is the call that publishes. */
 async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   const { run, leg, account } = work;
-  const { services, ref, post } = run;
+  const { deps, ref, post } = run;
   const written = await run.claim.written();
   // If a post has several legs, the others have changed meanwhile, and so has its row when one of them ended.
   const isOnlyLeg = post.draft.networks.length === 1;
@@ -152,22 +152,22 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
       end = { ...end, failure: { values: { limit }, ...end.failure } };
   }
   const publishes = call.kind === "publish";
-  if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
+  if (asked.kind !== "done") deps.work.unmappedSignals.record(leg.network, asked.failure);
   if (publishes && end.kind === "failed") await returnQuota(work);
-  const at = services.clock.now().toISOString();
+  const at = deps.clock.now().toISOString();
   const operation = endOperation({ ref, post, leg, end, stored });
-  if (!(await commitPost(services, operation, "worker"))) {
+  if (!(await commitPost(deps, operation, "worker"))) {
     const fields = { postId: ref.postId, network: leg.network, kind: call.kind };
-    return services.log.warn("call was ended by another worker", fields);
+    return deps.log.warn("call was ended by another worker", fields);
   }
   if (publishes) reportLeg(work, end);
   else {
     const { kind, attempts: attempt } = call;
     const fields = { postId: ref.postId, network: leg.network, kind, attempt };
-    if (end.kind === "done") services.log.info("call made", fields);
+    if (end.kind === "done") deps.log.info("call made", fields);
     else {
       const { code: reason, networkCode, note = null } = end.failure;
-      services.log.info("call failed", { ...fields, reason, networkCode, note });
+      deps.log.info("call failed", { ...fields, reason, networkCode, note });
     }
   }
   const [step, done] = TIMELINE[call.kind];
@@ -177,16 +177,16 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
     run.timeline.record({ step, at, outcome, networkCode, note });
   }
   if (publishes && end.kind === "done" && account !== undefined)
-    await recordUse(services.connections, account.connection);
+    await recordUse(deps.connections, account.connection);
 }
 
 /** Gives the leg back until its time, and sends a hint. If the hint is lost, the sweep finds the leg. */
 async function postpone(work: LegWork, asked: Wait): Promise<void> {
   const { run, leg: taken } = work;
-  const { services, ref, claim } = run;
+  const { deps, ref, claim } = run;
   const { before } = claim;
-  const { retrySeconds } = services.config.publishing;
-  const schedule = { before, now: services.clock.now(), retrySeconds, random: Math.random() };
+  const { retrySeconds } = deps.config.publishing;
+  const schedule = { before, now: deps.clock.now(), retrySeconds, random: Math.random() };
   const leg = waiting(taken, asked, schedule);
   const failure = "failure" in asked ? asked.failure : undefined;
   if (leg === undefined) {
@@ -201,18 +201,18 @@ async function postpone(work: LegWork, asked: Wait): Promise<void> {
   const counted = call.retries > callOf(taken).retries ? failure : undefined;
   const { kind, state, retries } = call;
   const { code: reason, networkCode = null } = counted ?? {};
-  const { log } = services;
+  const { log } = deps;
   if (kind !== "publish")
     log.info("call delayed", { network, kind, until: notBefore, reason, networkCode });
   else {
     const fields = { network, state, retries, until: notBefore };
     if (reason === undefined) log.info("leg waits", fields);
     else {
-      services.work.metrics.count("legs.delayed", { network, reason });
+      deps.work.metrics.count("legs.delayed", { network, reason });
       log.info("leg delayed", { ...fields, reason, networkCode });
     }
   }
-  await hint(services, ref, { networks: [network], startAt: notBefore });
+  await hint(deps, ref, { networks: [network], startAt: notBefore });
 }
 
 /** Writes the result of a phase of the leg's call. Nothing else ends a call, and only `giveBack` also postpones one. */

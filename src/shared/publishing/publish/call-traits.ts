@@ -39,7 +39,7 @@ function awaitRepeats(work: CallWork): Step {
   const { run, leg } = work;
   const publishing = publishingCall(leg);
   if (callOf(leg).kind !== "remove" || publishing.calledAt === publishing.sentAt) return goOn(work);
-  const seconds = lastLookSeconds(publishing, run.services.clock.now());
+  const seconds = lastLookSeconds(publishing, run.deps.clock.now());
   if (seconds === null) return goOn(work);
   return waitFor(work, { kind: "wait", waitsFor: "pause", seconds });
 }
@@ -51,7 +51,7 @@ function awaitRepeats(work: CallWork): Step {
 async function findTarget(work: CallWork): Promise<Step> {
   const { run, network, leg } = work;
   if (followedId(leg) !== null) return awaitRepeats(work);
-  const shownIn = lastLookSeconds(publishingCall(leg), run.services.clock.now());
+  const shownIn = lastLookSeconds(publishingCall(leg), run.deps.clock.now());
   const found = await network.calls.publish.find(toPublish(work), run.tools);
   const failure = ownFailure("outcome_unknown");
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
@@ -97,7 +97,7 @@ function following(kind: Exclude<CallKind, "publish">) {
   return {
     attach(work: CallWork, { account, scopes }: Connection): Step {
       if (account.id !== work.leg.account?.id) return failed(work, otherAccount(work.leg));
-      const { networkApps } = work.run.services.config;
+      const { networkApps } = work.run.deps.config;
       const lack = lackOf(work.leg.network, kind, scopes, networkApps);
       if (lack === undefined) return goOn(work);
       const failure = ownFailure(lack, "scope_missing");

@@ -126,7 +126,7 @@ export async function endRefused(work: CallWork, failure: LegFailure): Promise<S
   const isOwn = failure.code === "permission_missing" && callOf(work.leg).kind !== "publish";
   if (isOwn) return failed(work, failure);
   const { connection } = accountOfWork(work);
-  return failed(work, await blamed(work.run.services.connections, connection, failure));
+  return failed(work, await blamed(work.run.deps.connections, connection, failure));
 }
 
 /** Returns the step after something that was certainly not done, but may succeed later. */

@@ -32,9 +32,9 @@ export class ClaimedLeg {
   /** The last write. Each waits for the one before, whose version it names. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(services: PublishingDeps, ref: PostRef, stored: StoredLeg) {
+  constructor(deps: PublishingDeps, ref: PostRef, stored: StoredLeg) {
     this.before = stored.leg;
-    this.#services = services;
+    this.#services = deps;
     this.#ref = ref;
     this.#stored = stored;
   }
@@ -128,8 +128,8 @@ export class ClaimedLeg {
    * leg that had waited before gets no hint: the sweep finds it, later each time, so storage may stay away for long.
    */
   async giveBack(): Promise<void> {
-    const services = this.#services;
-    const { clock, config, log, stores } = services;
+    const deps = this.#services;
+    const { clock, config, log, stores } = deps;
     const { network } = this.leg;
     const ref = this.#ref;
     await this.written();
@@ -145,7 +145,7 @@ export class ClaimedLeg {
           ? await stores.posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore)
           : await stores.posts.replaceLegIfUnchanged(ref, back, found.etag);
         if (written === undefined) throw new Error("the leg was changed meanwhile");
-        if (isFirst) await hint(services, ref, { networks: [network], startAt: back.notBefore });
+        if (isFirst) await hint(deps, ref, { networks: [network], startAt: back.notBefore });
       },
     );
   }

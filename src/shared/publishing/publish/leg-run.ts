@@ -13,7 +13,7 @@ import { createTimelineRecorder, type TimelineRecorder } from "./timeline-record
 
 /** One worker's work on one leg, from the claim to its end. */
 export interface LegRun {
-  readonly services: PublishingDeps;
+  readonly deps: PublishingDeps;
   readonly ref: PostRef;
   readonly post: Post;
   /** The version of the post's row when the work began. */
@@ -29,19 +29,19 @@ export interface LegRun {
 
 /** Makes the work of a worker on the leg that it has read, before the claim. */
 export function beginRun(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   ref: PostRef,
   stored: StoredLeg,
   { post, etag: postEtag }: PostToPublish,
 ): LegRun {
   const { network } = stored.leg;
-  const claim = new ClaimedLeg(services, ref, stored);
+  const claim = new ClaimedLeg(deps, ref, stored);
   const attempt = () => (currentCall(claim.leg) ?? publishingCall(claim.leg)).attempts;
-  const timeline = createTimelineRecorder(network, attempt, services.clock);
+  const timeline = createTimelineRecorder(network, attempt, deps.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
-  const files = keepingOpened(createNetworkTools(services.connections, network, limits));
+  const files = keepingOpened(createNetworkTools(deps.connections, network, limits));
   return {
-    services,
+    deps,
     ref,
     post,
     postEtag,
@@ -54,18 +54,18 @@ export function beginRun(
 }
 
 /** Returns what the network chooses once for the leg, such as a key of the post; null if that is nothing. */
-export function firstRemote({ services, claim: { leg } }: LegRun, now: Date) {
+export function firstRemote({ deps, claim: { leg } }: LegRun, now: Date) {
   const { key } = publishingCall(leg);
-  const begun = findAvailable(leg.network, services.config.networkApps)?.begin({ key, now });
+  const begun = findAvailable(leg.network, deps.config.networkApps)?.begin({ key, now });
   invariant(begun === undefined || isStorable(begun), "what a leg begins with is too large");
   return begun ?? null;
 }
 
 /** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
-export function timeSuffices({ services, claim, callsEndAt }: LegRun): boolean {
-  const leaseMs = Date.parse(claim.leg.leaseUntil ?? "") - services.clock.now().getTime();
+export function timeSuffices({ deps, claim, callsEndAt }: LegRun): boolean {
+  const leaseMs = Date.parse(claim.leg.leaseUntil ?? "") - deps.clock.now().getTime();
   const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
-  return leftMs > services.config.publishing.networkTimeoutMs;
+  return leftMs > deps.config.publishing.networkTimeoutMs;
 }
 
 interface OpenedFiles {

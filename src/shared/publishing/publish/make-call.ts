@@ -38,7 +38,7 @@ type RefusalOutcome = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 /** Attaches the account that is linked now, with credentials that stay valid for a while. */
 async function attach(work: CallWork): Promise<Step> {
   const { run, traits } = work;
-  const { connections } = run.services;
+  const { connections } = run.deps;
   const opened = await openConnection(connections, { ...run.ref, network: work.leg.network });
   if (opened === undefined || opened.connection.status === "revoked")
     return failed(work, ownFailure("connection_missing"));
@@ -62,7 +62,7 @@ async function attach(work: CallWork): Promise<Step> {
 
 /** Returns for how long the outcome of the call under way has been unknown. */
 function unknownMs({ run, leg }: LegWork): number {
-  return run.services.clock.now().getTime() - Date.parse(callOf(leg).sentAt ?? "");
+  return run.deps.clock.now().getTime() - Date.parse(callOf(leg).sentAt ?? "");
 }
 
 /** Finds out what became of an earlier call of unknown outcome. The call is never made again without that. */
@@ -79,7 +79,7 @@ async function lookUpCall(work: CallWork): Promise<Step> {
       : afterRefusal(refusal, seen, { ageMs: unknownMs(work), repeatsUntold });
   // A finding covers the latest call if there was only one, or enough time has passed for its effect to show.
   const coversLatest =
-    calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
+    calledAt === sentAt || lastLookSeconds({ calledAt }, run.deps.clock.now()) === null;
   const known = coversLatest ? withCallOf(work, absentCall) : work;
   switch (found.kind) {
     case "done":
@@ -104,14 +104,14 @@ async function lookUpCall(work: CallWork): Promise<Step> {
 /** Continues with the call. If publishing has used up its retries, it waits or ends as after the last of them. */
 function goOnIfRetriesLeft(work: CallWork, failure = ownFailure("network_unavailable")): Step {
   const { kind, retries } = callOf(work.leg);
-  const { retrySeconds } = work.run.services.config.publishing;
+  const { retrySeconds } = work.run.deps.config.publishing;
   const isUsedUp = kind === "publish" && retries > retrySeconds.length;
   return isUsedUp ? tryLater(work, { failure }) : goOn(work);
 }
 
 /** Returns the step when no call can be made in the time that is left. Stopping a process uses up nothing. */
 function noTime(work: CallWork): Step {
-  if (work.run.services.work.stop.endsAt !== undefined)
+  if (work.run.deps.work.stop.endsAt !== undefined)
     return waitFor(work, { kind: "wait", waitsFor: "turn", seconds: 0 });
   const failure = ownFailure("network_unavailable", "lease_too_short");
   return tryLater(work, { failure, retryAfterSeconds: 0 });
@@ -129,7 +129,7 @@ async function recordSent(work: CallWork): Promise<Step> {
   if (unsent.kind === "comment" && isBeingRemoved(work.leg))
     return failed(work, ownFailure("canceled"));
   if (!timeSuffices(run)) return noTime(work);
-  const leg = withCall(work.leg, sentCall(unsent, run.services.clock.now()));
+  const leg = withCall(work.leg, sentCall(unsent, run.deps.clock.now()));
   if (!(await run.claim.save(leg))) return CLAIM_LOST;
   const sent = { ...work, leg, unsent };
   if (timeSuffices(run)) return goOn(sent);
@@ -143,7 +143,7 @@ function notMade({ unsent, ...work }: CallWork): CallWork {
 }
 
 async function perform(work: CallWork): Promise<Step> {
-  const { log } = work.run.services;
+  const { log } = work.run.deps;
   const { network } = work.leg;
   const { kind, attempts: attempt } = callOf(work.leg);
   if (kind === "publish") log.info("leg sent", { network, attempt });
@@ -170,7 +170,7 @@ async function perform(work: CallWork): Promise<Step> {
 /** Asks the network what became of a call that it has refused. While it can't tell, the refusal is stored. */
 async function checkRefusal(work: CallWork, refusal: RefusalOutcome): Promise<Step> {
   const { kind, failure } = refusal;
-  const at = { now: work.run.services.clock.now(), isRepeat: work.unsent?.sentAt !== null };
+  const at = { now: work.run.deps.clock.now(), isRepeat: work.unsent?.sentAt !== null };
   const isAgain = kind === "prepare_again" && isStorable(refusal.remote);
   const remote = isAgain ? refusal.remote : null;
   const noted = withCallOf(work, (call) => refusedCall(call, { kind, failure, remote }, at));
@@ -212,7 +212,7 @@ async function beginAgain(
   // The check accepted what the network refused, so our rule differs from the network's.
   const { rule: fact } = failure;
   if (fact !== undefined)
-    work.run.services.log.warn("network.fact_doubtful", { network: work.network.name, fact });
+    work.run.deps.log.warn("network.fact_doubtful", { network: work.network.name, fact });
   const again = withRemote(work, remote);
   return again === undefined ? tryLater(work, { failure: TOO_LARGE }) : next(again, failure);
 }
@@ -221,13 +221,13 @@ async function beginAgain(
 export async function makeCall(run: LegRun): Promise<Step> {
   const { leg } = run.claim;
   const call = callOf(leg);
-  const network = findAvailable(leg.network, run.services.config.networkApps);
+  const network = findAvailable(leg.network, run.deps.config.networkApps);
   if (network === undefined) return failed({ run, leg }, ownFailure("app_misconfigured"));
   if (network.calls[call.kind] === undefined)
     return failed({ run, leg }, ownFailure("feature_unsupported"));
   if (call.crashes >= CRASHES_MAX) {
     const fields = { event: "leg_given_up", postId: run.ref.postId, network: leg.network };
-    run.services.log.error("leg given up after crashes", fields);
+    run.deps.log.error("leg given up after crashes", fields);
     return failed({ run, leg }, ownFailure("internal_error"));
   }
   const traits = CALL_TRAITS[call.kind];

@@ -33,13 +33,13 @@ const DUPLICATE_SECONDS = 5;
 
 /** Claims the account's text for a leg before anything is sent. May be repeated. */
 export async function claimOwnText(work: CallWork): Promise<Step> {
-  const { services, ref, post } = work.run;
+  const { deps, ref, post } = work.run;
   const { network } = work.leg;
   const legKey = legKeyOf(work.leg);
   const hash = textHash(legDraft(post.draft, network).text);
   if (hash === undefined) return goOn(work);
   const account = accountOf(accountOfWork(work).connection);
-  const { kind } = await claimText(services, account, hash, { ref, legKey });
+  const { kind } = await claimText(deps, account, hash, { ref, legKey });
   const failure = ownFailure("duplicate_content");
   if (kind === "pending") return tryLater(work, { failure, retryAfterSeconds: DUPLICATE_SECONDS });
   return kind === "published" ? failed(work, failure) : goOn(work);
@@ -50,15 +50,15 @@ export async function claimOwnText(work: CallWork): Promise<Step> {
  * A leg claims a quota once, and returns one that it no longer counts towards.
  */
 async function claimQuota(work: CallWork, remote?: NetworkData): Promise<LegFailure | undefined> {
-  const { services, post } = work.run;
+  const { deps, post } = work.run;
   const { network } = work.leg;
   const { connection } = accountOfWork(work);
   const { limits } = connection;
-  const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
+  const quota = quotaFor(deps, post.draft, network, { limits, ...(remote && { remote }) });
   if (remote !== undefined) await returnUnusedQuota(work, remote);
   if (quota === undefined) return undefined;
-  const now = services.clock.now();
-  const { networkAccounts } = services.stores;
+  const now = deps.clock.now();
+  const { networkAccounts } = deps.stores;
   const account = accountOf(connection);
   const isClaimed = await networkAccounts.claimQuota(account, quota, legKeyOf(work.leg), now);
   return isClaimed ? undefined : ownFailure("quota_exceeded");
@@ -71,14 +71,14 @@ export async function claimFirstQuota(work: CallWork): Promise<Step> {
 
 /** Gives back the quota that the leg took but doesn't count towards, now that `remote` was made from it. */
 export async function returnUnusedQuota(work: CallWork, remote: NetworkData): Promise<void> {
-  const { services, post } = work.run;
+  const { deps, post } = work.run;
   const { network, account } = work.leg;
   const { remote: known } = publishingCall(work.leg);
   const kindOf = (made: NetworkData) =>
-    quotaFor(services, post.draft, network, { remote: made })?.kind;
+    quotaFor(deps, post.draft, network, { remote: made })?.kind;
   const before = kindOf(known ?? {});
   if (before === undefined || account === null || before === kindOf(remote)) return;
-  await services.stores.networkAccounts.returnQuota(
+  await deps.stores.networkAccounts.returnQuota(
     { network, accountId: account.id },
     before,
     legKeyOf(work.leg),
@@ -140,7 +140,7 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
   if (prepared === undefined) return tryLater(work, { failure: TOO_LARGE });
   if (outcome.kind === "processing") {
     const { pollAfterSeconds, isPoll = false } = outcome;
-    const now = run.services.clock.now().getTime();
+    const now = run.deps.clock.now().getTime();
     const { lastAttemptAt } = callOf(prepared.leg);
     const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
     if (attemptMs > PROCESSING_MS_MAX) return failed(prepared, ownFailure("media_not_ready"));
@@ -148,7 +148,7 @@ export async function prepareFiles(before: CallWork): Promise<Step> {
     return waitFor(prepared, { kind: "wait", waitsFor: "pause", seconds });
   }
   const form = outcome.remote["form"] ?? null;
-  const { log } = run.services;
+  const { log } = run.deps;
   log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
   // The prepared draft may count towards another quota than the original one, such as a video that is no reel.
   const failure = await claimQuota(work, remote);

@@ -23,44 +23,44 @@ export const HAND_BACK_SECONDS = 1;
  * worker.
  */
 export async function publishLeg(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   ref: PostRef,
   stored: StoredLeg,
   seen: PostToPublish,
 ): Promise<void> {
-  const run = beginRun(services, ref, stored, seen);
+  const run = beginRun(deps, ref, stored, seen);
   const { claim, timeline, files } = run;
   const { account, network } = stored.leg;
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const step = nextLegStep(stored.leg, now);
   if (step.kind === "later" && step.at === stored.leg.notBefore) {
     // The hint came a few seconds early, because of a clock that runs behind.
     const seconds = (Date.parse(step.at) - now.getTime()) / 1000;
-    if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [network], seconds);
+    if (seconds <= EARLY_SECONDS_MAX) await queueLegs(deps, ref, [network], seconds);
   }
   // The account may have been handed to this leg, which needs it no longer.
   if (step.kind === "ended") await passOnAccount(run);
   if (step.kind !== "claim") return;
-  const { stop } = services.work;
+  const { stop } = deps.work;
   try {
     // Before the claim, so that waiting for the account costs no write of the leg.
     if (account !== null && !(await acquireAccount(run, { network, accountId: account.id })))
       return;
     if (stop.endsAt !== undefined)
-      return await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
+      return await queueLegs(deps, ref, [network], HAND_BACK_SECONDS);
     if (!(await claimLeg(run))) return;
     // When the process is told to stop, the lease ends with it, so that another process continues.
     const forget = stop.before(async () => {
       try {
         await claim.shortenLease();
       } catch (error) {
-        services.log.warn("lease not shortened", { postId: ref.postId, error });
+        deps.log.warn("lease not shortened", { postId: ref.postId, error });
       }
     });
     try {
       await applyStep(run, await makeCall(run));
     } finally {
-      await timeline.save(services, ref.postId, claim.claimId);
+      await timeline.save(deps, ref.postId, claim.claimId);
       forget();
       await files.close();
     }
@@ -78,10 +78,10 @@ export async function publishLeg(
  * as a key of the post, is chosen and stored here, so that it outlives the worker.
  */
 async function claimLeg(run: LegRun): Promise<boolean> {
-  const { services, claim } = run;
-  const now = services.clock.now();
+  const { deps, claim } = run;
+  const now = deps.clock.now();
   const afterCrash = claim.leg.leaseUntil !== null;
-  const { leaseSeconds } = services.config.publishing;
+  const { leaseSeconds } = deps.config.publishing;
   const taken = claimed(claim.leg, { id: claim.claimId, now, leaseSeconds, afterCrash });
   const call = callOf(taken);
   const remote = call.kind === "publish" ? (call.remote ?? firstRemote(run, now)) : call.remote;
@@ -89,6 +89,6 @@ async function claimLeg(run: LegRun): Promise<boolean> {
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network } = taken;
   const { attempts: attempt, state } = call;
-  services.log.info("leg claimed", { network, attempt, state, afterCrash });
+  deps.log.info("leg claimed", { network, attempt, state, afterCrash });
   return true;
 }

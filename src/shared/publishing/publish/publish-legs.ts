@@ -73,17 +73,17 @@ async function publishEach(
 }
 
 /** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */
-async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
+async function fanOutPost(deps: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
   const { platformId } = ref;
-  const { wakes, clock, log } = services;
-  const { stop } = services.work;
+  const { wakes, clock, log } = deps;
+  const { stop } = deps.work;
   try {
     if (stop.endsAt === undefined && performance.now() < endsAt) {
       await wakes.mark("platform", platformId, clock.now());
-      return await fanOutEvents(services.webhooks, { platformId }, endsAt);
+      return await fanOutEvents(deps.webhooks, { platformId }, endsAt);
     }
   } catch (error) {
     log.warn("events not fanned out, they get a message", { postId: ref.postId, error });
   }
-  await hint(services, ref, { hasEvents: true });
+  await hint(deps, ref, { hasEvents: true });
 }

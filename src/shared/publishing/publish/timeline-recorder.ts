@@ -14,29 +14,29 @@ export interface TimelineRecorder {
   /** Returns the tools with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
   /** Stores the steps. A failure is only logged, because it must not undo what the steps record. */
-  save(services: PublishingDeps, postId: string, run: string): Promise<void>;
+  save(deps: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
 async function append(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   postId: string,
   run: string,
   steps: readonly TimelineStep[],
 ): Promise<void> {
   try {
-    await services.stores.timeline.append(postId, run, steps);
+    await deps.stores.timeline.append(postId, run, steps);
   } catch (error) {
-    services.log.warn("timeline not written", { postId, error });
+    deps.log.warn("timeline not written", { postId, error });
   }
 }
 
 /** Stores one step of the post. A failure is only logged. */
 export function noteStep(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   postId: string,
   step: TimelineStep,
 ): Promise<void> {
-  return append(services, postId, randomUUID(), [step]);
+  return append(deps, postId, randomUUID(), [step]);
 }
 
 /** Makes an empty timeline of a leg. `attempt` returns the number of the current attempt. */
@@ -78,6 +78,6 @@ export function createTimelineRecorder(
         }
       },
     }),
-    save: (services, postId, run) => append(services, postId, run, steps),
+    save: (deps, postId, run) => append(deps, postId, run, steps),
   };
 }

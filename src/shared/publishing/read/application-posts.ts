@@ -164,7 +164,7 @@ function columnFilter(filter: {
 
 /** Lists the posts of an application, newest first. @throws AppError `invalid_cursor` */
 export async function listApplicationPosts(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ApplicationScope,
   query: ListApplicationPosts,
 ): Promise<Page<PostView>> {
@@ -172,10 +172,10 @@ export async function listApplicationPosts(
   const { status, problem, from, to } = filter;
   const { platformId, applicationId } = scope;
   const bound = { list: "application posts", platformId, applicationId, ...filter };
-  const at = services.cursors.read(cursor, bound);
+  const at = deps.cursors.read(cursor, bound);
   const isAmongProblems =
     problem !== undefined || status === "failed" || status === "partial" || status === "canceled";
-  const { items, next } = await searchPosts(services, scope, {
+  const { items, next } = await searchPosts(deps, scope, {
     index: isAmongProblems ? "problem" : "application",
     from,
     to,
@@ -192,43 +192,43 @@ export async function listApplicationPosts(
   });
   refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || at !== undefined);
   return {
-    items: await viewPosts(services, platformId, items),
-    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    items: await viewPosts(deps, platformId, items),
+    nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };
 }
 
 /** Returns a post of the application, whatever profile it belongs to. @throws AppError `not_found` */
 export async function getApplicationPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   { platformId, applicationId }: ApplicationScope,
   postId: string,
 ): Promise<PostView> {
-  const { postIndex, posts } = services.stores;
+  const { postIndex, posts } = deps.stores;
   const entry = await postIndex.find(platformId, applicationId, postId);
   if (entry === undefined) throw notFound();
   const { profileId } = entry;
   const found = await posts.find({ platformId, profileId, postId }, "people");
   if (found === undefined) throw notFound();
-  const [view] = await viewPosts(services, platformId, [found]);
+  const [view] = await viewPosts(deps, platformId, [found]);
   if (view === undefined) throw notFound();
   return view;
 }
 
 /** Lists the scheduled posts of an application, soonest first. @throws AppError `invalid_cursor` */
 export async function listSchedule(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ApplicationScope,
   query: ListSchedule,
 ): Promise<Page<PostView>> {
   const { limit, cursor, ...filter } = query;
   const { platformId, applicationId } = scope;
   const bound = { list: "schedule", platformId, applicationId, ...filter };
-  const { items, next } = await searchPosts(services, scope, {
+  const { items, next } = await searchPosts(deps, scope, {
     index: "schedule",
     from: filter.from,
     to: filter.to,
-    at: services.cursors.read(cursor, bound),
+    at: deps.cursors.read(cursor, bound),
     limit,
     mayFit: columnFilter(filter),
     readsMore: false,
@@ -237,8 +237,8 @@ export async function listSchedule(
       status === "scheduled" && key.includes(`|${draft.scheduleAt}|`),
   });
   return {
-    items: await viewPosts(services, platformId, items),
-    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    items: await viewPosts(deps, platformId, items),
+    nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };
 }

@@ -41,24 +41,24 @@ export async function findPostOf(
 
 /** Shows a post to its owner. Reads the connections only if the answer depends on them. */
 export async function viewPost(
-  services: Pick<PublishingDeps, "config" | "connections">,
+  deps: Pick<PublishingDeps, "config" | "connections">,
   scope: ProfileScope,
   found: PostWithLegs,
 ): Promise<PostView> {
-  const { publicBaseUrl } = services.config;
+  const { publicBaseUrl } = deps.config;
   if (!dependsOnConnections(found)) return postView(found, publicBaseUrl);
-  const connections = await connectionsOf(services.connections, scope, "people");
+  const connections = await connectionsOf(deps.connections, scope, "people");
   return postView(found, publicBaseUrl, connections);
 }
 
 /** Returns a post of the profile. @throws AppError `not_found` */
 export async function getPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  const found = await findPostOf(services.stores.posts, scope, postId, "people");
-  return viewPost(services, scope, found);
+  const found = await findPostOf(deps.stores.posts, scope, postId, "people");
+  return viewPost(deps, scope, found);
 }
 
 export const ListPostsQuery = shape(() =>
@@ -84,26 +84,26 @@ function fitsPostFilter({ post }: PostWithLegs, filter: ListPosts): boolean | "s
 
 /** Lists the profile's posts, newest first. @throws AppError `invalid_cursor` */
 export async function listPosts(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   query: ListPosts,
 ): Promise<Page<PostView>> {
   const { limit, cursor, ...filter } = query;
   const { platformId, profileId } = scope;
   const bound = { list: "posts", platformId, profileId, ...filter };
-  const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.stores.posts.listOfProfile(
+  const after = deps.cursors.read(cursor, bound);
+  const { items, next } = await deps.stores.posts.listOfProfile(
     scope,
     { after, limit, reader: "people" },
     (found) => fitsPostFilter(found, query),
   );
   refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || after !== undefined);
   const connections = items.some(dependsOnConnections)
-    ? await connectionsOf(services.connections, scope, "people")
+    ? await connectionsOf(deps.connections, scope, "people")
     : [];
   return {
-    items: items.map((found) => postView(found, services.config.publicBaseUrl, connections)),
-    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    items: items.map((found) => postView(found, deps.config.publicBaseUrl, connections)),
+    nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };
 }
@@ -131,12 +131,12 @@ function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
 
 /** Returns the timeline of a post, in order. @throws AppError `not_found` */
 export async function getTimeline(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<TimelineStep[]> {
-  const found = await findPostOf(services.stores.posts, scope, postId, "people");
-  const worked = await services.stores.timeline.list(postId);
+  const found = await findPostOf(deps.stores.posts, scope, postId, "people");
+  const worked = await deps.stores.timeline.list(postId);
   return [...milestones(found), ...worked].sort((left, right) =>
     left.at < right.at ? -1 : left.at > right.at ? 1 : 0,
   );

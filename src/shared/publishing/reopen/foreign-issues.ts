@@ -21,11 +21,11 @@ export function foreignIssues(draft: Draft, networks: readonly string[]): readon
 
 /** Returns issues that the schema of a request for some of a post's legs doesn't report. */
 export async function issuesOfPlatforms(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly platforms: unknown },
 ): Promise<readonly Issue[]> {
-  const found = await lookForPost(services.stores.posts, scope, input.postId);
+  const found = await lookForPost(deps.stores.posts, scope, input.postId);
   const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
   return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }

@@ -150,28 +150,28 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
  * `invalid_state`
  */
 export async function removePost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {
   const [found, connections] = await Promise.all([
-    findPostOf(services.stores.posts, scope, input.postId),
-    connectionsOf(services.connections, scope),
+    findPostOf(deps.stores.posts, scope, input.postId),
+    connectionsOf(deps.connections, scope),
   ]);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const { networks } = input;
-  const { publishing: pace } = services.config;
+  const { publishing: pace } = deps.config;
   const removal = { round: randomUUID(), found, networks, connections, pace };
-  const begun = await commitPost(services, removeOperation(removal));
-  services.log.info("removals asked for", { networks: begun });
+  const begun = await commitPost(deps, removeOperation(removal));
+  deps.log.info("removals asked for", { networks: begun });
   if (begun.length > 0) {
-    services.audit.record(scope, {
+    deps.audit.record(scope, {
       action: "post.removed",
       target: { type: "post", id: found.post.id },
     });
-    const at = services.clock.now().toISOString();
+    const at = deps.clock.now().toISOString();
     const asked = { ...timelineStep(at, "removal", begun.join(", ")), outcome: "asked" };
-    await noteStep(services, found.post.id, asked);
+    await noteStep(deps, found.post.id, asked);
   }
-  return viewPost(services, scope, await findPostOf(services.stores.posts, scope, input.postId));
+  return viewPost(deps, scope, await findPostOf(deps.stores.posts, scope, input.postId));
 }

@@ -89,30 +89,30 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
  * @throws AppError 400 for a network that the post doesn't have, 402, 404, `nothing_to_retry`
  */
 export async function retryPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {
-  const found = await findPostOf(services.stores.posts, scope, input.postId);
+  const found = await findPostOf(deps.stores.posts, scope, input.postId);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
-  const now = services.clock.now();
+  const now = deps.clock.now();
   const retry = {
     round: randomUUID(),
     scope,
     found,
     networks: input.networks,
-    pace: services.config.publishing,
+    pace: deps.config.publishing,
   };
-  const networks = await commitPost(services, retryOperation(retry));
-  services.log.info("legs retried", { networks });
-  services.audit.record(scope, {
+  const networks = await commitPost(deps, retryOperation(retry));
+  deps.log.info("legs retried", { networks });
+  deps.audit.record(scope, {
     action: "post.retried",
     target: { type: "post", id: found.post.id },
   });
   await noteStep(
-    services,
+    deps,
     found.post.id,
     timelineStep(now.toISOString(), "retried", networks.join(", ")),
   );
-  return viewPost(services, scope, await findPostOf(services.stores.posts, scope, input.postId));
+  return viewPost(deps, scope, await findPostOf(deps.stores.posts, scope, input.postId));
 }

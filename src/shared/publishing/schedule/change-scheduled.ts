@@ -90,38 +90,38 @@ function changeOperation(
  * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it started, `conflict` if it was changed since
  */
 export async function updatePost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: UpdatePost },
 ): Promise<PostView> {
   const { expectedUpdatedAt: expected, ...change } = input.change;
-  const { posts } = services.stores;
+  const { posts } = deps.stores;
   const found = await findToChange(posts, scope, { postId: input.postId, expected });
-  const now = services.clock.now();
+  const now = deps.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, change, now));
   const draft = updatedDraft(found.post.draft, change);
-  const connections = await connectionsOf(services.connections, scope);
+  const connections = await connectionsOf(deps.connections, scope);
   const updatedAt = changedAt(found.post, now);
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt };
-  const legs = await firstLegs(services, post, connections, now);
+  const legs = await firstLegs(deps, post, connections, now);
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
-  await commitPost(services, changeOperation(found.post, { post, legs }, expected));
-  services.audit.record(scope, {
+  await commitPost(deps, changeOperation(found.post, { post, legs }, expected));
+  deps.audit.record(scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
   });
-  return viewPost(services, scope, { post, legs });
+  return viewPost(deps, scope, { post, legs });
 }
 
 /** Returns issues of a change that its schema doesn't report. */
 export async function issuesOfUpdate(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: Readonly<Record<string, unknown>> },
 ): Promise<readonly Issue[]> {
-  const found = await lookForPost(services.stores.posts, scope, input.postId);
+  const found = await lookForPost(deps.stores.posts, scope, input.postId);
   if (found === undefined) return [];
-  return issuesOfChange(found.post.draft, input.change, services.clock.now());
+  return issuesOfChange(found.post.draft, input.change, deps.clock.now());
 }
 
 /**
@@ -129,12 +129,12 @@ export async function issuesOfUpdate(
  * @throws AppError 404, `invalid_state` once it started
  */
 export async function cancelPost(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  const found = await findToChange(services.stores.posts, scope, { postId });
-  const now = services.clock.now();
+  const found = await findToChange(deps.stores.posts, scope, { postId });
+  const now = deps.clock.now();
   const at = changedAt(found.post, now);
   const post: Post = {
     ...found.post,
@@ -144,12 +144,12 @@ export async function cancelPost(
     completedAt: at,
   };
   const legs = found.legs.map((leg) => canceled(leg, now));
-  await commitPost(services, changeOperation(found.post, { post, legs }));
+  await commitPost(deps, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
-  await services.wakes.remove(postWake(postRefOf(post), dueAt));
-  services.audit.record(scope, {
+  await deps.wakes.remove(postWake(postRefOf(post), dueAt));
+  deps.audit.record(scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },
   });
-  return viewPost(services, scope, { post, legs });
+  return viewPost(deps, scope, { post, legs });
 }

@@ -117,35 +117,35 @@ function startOperation(start: DuePost): PostOperation<StartResult> {
 }
 
 async function obstacleOf(
-  services: Pick<PublishingDeps, "clock" | "tenants">,
+  deps: Pick<PublishingDeps, "clock" | "tenants">,
   post: Post,
 ): Promise<Obstacle | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
-    services.tenants.findApplication(platformId, applicationId),
-    services.tenants.findProfile(platformId, profileId),
+    deps.tenants.findApplication(platformId, applicationId),
+    deps.tenants.findProfile(platformId, profileId),
   ]);
   if (application?.status !== "active") return { status: "skipped", code: "application_disabled" };
   if (profile?.status !== "active") return { status: "skipped", code: "profile_disabled" };
   const dueAt = Date.parse(post.draft.scheduleAt ?? "");
-  const isMissed = services.clock.now().getTime() - dueAt > LATE_MS_MAX;
+  const isMissed = deps.clock.now().getTime() - dueAt > LATE_MS_MAX;
   return isMissed ? { status: "failed", code: "schedule_missed" } : undefined;
 }
 
-async function start(services: PublishingDeps, post: Post): Promise<StartResult["kind"]> {
+async function start(deps: PublishingDeps, post: Post): Promise<StartResult["kind"]> {
   const [obstacle, connections] = await Promise.all([
-    obstacleOf(services, post),
-    connectionsOf(services.connections, post),
+    obstacleOf(deps, post),
+    connectionsOf(deps.connections, post),
   ]);
-  const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
-  const pace = services.config.publishing;
-  const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
+  const checks = await checkPost(deps, { ...post.draft, scheduleAt: null }, connections);
+  const pace = deps.config.publishing;
+  const outcome = await commitPost(deps, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.ledger.noteRefusal(post.platformId, outcome.unpaid);
-  const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
-  services.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
-  services.log.info("post started", { networks: outcome.networks, latenessMs });
+    await deps.ledger.noteRefusal(post.platformId, outcome.unpaid);
+  const latenessMs = deps.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
+  deps.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
+  deps.log.info("post started", { networks: outcome.networks, latenessMs });
   return outcome.kind;
 }
 
@@ -153,29 +153,29 @@ async function start(services: PublishingDeps, post: Post): Promise<StartResult[
  * Starts the post, postpones it if its platform is suspended, or cancels it if the platform is closed. Does nothing for
  * a post that has started. A post that changed in between is read again by another hint.
  */
-async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
+async function startOrPostpone(deps: PublishingDeps, wake: Wake, post: Post): Promise<void> {
   const ref = postRefOf(post);
-  const now = services.clock.now();
-  const platform = await services.tenants.findPlatform(ref.platformId);
+  const now = deps.clock.now();
+  const platform = await deps.tenants.findPlatform(ref.platformId);
   if (post.status === "scheduled" && platform !== undefined && platform.status !== "active") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
-    await services.wakes.add(postWake(ref, later), now);
+    await deps.wakes.add(postWake(ref, later), now);
   } else if (post.status === "scheduled") {
-    if ((await start(services, post)) === "changed")
-      return services.stores.publishQueue.hint({ kind: "start", ...ref, dueAt: wake.at });
+    if ((await start(deps, post)) === "changed")
+      return deps.stores.publishQueue.hint({ kind: "start", ...ref, dueAt: wake.at });
   }
-  await services.wakes.remove(wake);
+  await deps.wakes.remove(wake);
 }
 
 /** Starts a scheduled post when it is due, never before, and removes its due row. May be repeated at any time. */
-export async function startPost(services: PublishingDeps, hint: StartHint): Promise<void> {
+export async function startPost(deps: PublishingDeps, hint: StartHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
   const ref = { platformId, profileId, postId };
   const wake = postWake(ref, dueAt);
-  const now = services.clock.now();
-  const post = await services.stores.posts.findPost(ref);
+  const now = deps.clock.now();
+  const post = await deps.stores.posts.findPost(ref);
   if (post === undefined) {
-    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.wakes.remove(wake);
+    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await deps.wakes.remove(wake);
     return;
   }
   const scheduleAt = post.draft.scheduleAt ?? "";
@@ -183,14 +183,14 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
     // The sender's clock is ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
     if (scheduleAt === dueAt)
-      await services.stores.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
+      await deps.stores.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
     // A change that brings this time back may have written its row but not yet the post, which has no other row.
-    else await services.wakes.removeIfOld(wake, new Date(now.getTime() - ORPHAN_MS));
+    else await deps.wakes.removeIfOld(wake, new Date(now.getTime() - ORPHAN_MS));
     return;
   }
-  await continueWork(post, {}, () => startOrPostpone(services, wake, post));
+  await continueWork(post, {}, () => startOrPostpone(deps, wake, post));
 }
 
-export function hintDuePosts(services: PublishingDeps): TakeStep {
-  return hintWakes(services, duePosts(services));
+export function hintDuePosts(deps: PublishingDeps): TakeStep {
+  return hintWakes(deps, duePosts(deps));
 }
