@@ -18,7 +18,10 @@ const ways = [...page.matchAll(/^## (.+): (\d+)\n[\s\S]*?```text\n([^`]+)```/gm)
       .trim()
       .split("\n")
       .map((line) => /^(\S+) {2,}(.+)$|^(\S+) (.+)$/.exec(line))
-      .map((found) => ({ file: found?.[1] ?? found?.[3] ?? "", what: found?.[2] ?? found?.[4] ?? "" })),
+      .map((found) => ({
+        file: found?.[1] ?? found?.[3] ?? "",
+        what: found?.[2] ?? found?.[4] ?? "",
+      })),
   }),
 );
 
@@ -47,6 +50,9 @@ test.each(ways.flatMap(({ lines }) => lines))("$file has $what", ({ file, what }
   // A name of the list is declared there, and not only called: `name(…) {`, `name: …` or `name = …`.
   if (name !== "closure")
     expect(source).toMatch(
-      new RegExp(String.raw`(?:function |async |readonly |const |^\s+)${name}(?:<[^>]*>)?(?:\(| ?[:=] )`, "m"),
+      new RegExp(
+        String.raw`(?:function |async |readonly |const |^\s+)${name}(?:<[^>]*>)?(?:\(| ?[:=] )`,
+        "m",
+      ),
     );
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { unique } from "../setup/publisher.ts";
 import { useRelay } from "../setup/use-relay.ts";
@@ -18,11 +18,9 @@ const credit = (body: object) =>
 
 function spend(tokens: number, of: { applicationId?: string; profileId?: string } = {}) {
   const by = { applicationId: application.id, ...of };
-  return charge(
-    relay.services.ledger,
-    application.platform.id,
+  return chargeTogether(relay.services.ledger, application.platform.id, [
     aCharge(unique("spend"), tokens, by),
-  );
+  ]);
 }
 
 describe("a credit", () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { entryKey, ledgerRow, WALLET_KEY, walletRow } from "../../src/shared/ledger/wallet-row.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { aCharge } from "../setup/a-charge.ts";
@@ -87,7 +87,9 @@ describe("the ledger as CSV", () => {
     const { key, platform } = own;
     for (const tokens of [1, 2, 3]) {
       const of = { applicationId: own.id, requestId: '-=evil,"x"' };
-      await charge(relay.services.ledger, platform.id, aCharge(unique("spend"), tokens, of));
+      await chargeTogether(relay.services.ledger, platform.id, [
+        aCharge(unique("spend"), tokens, of),
+      ]);
       relay.advance(1_000);
     }
     const answer = await exported(around(), { key });
@@ -159,7 +161,9 @@ describe("the ledger as CSV", () => {
       { applicationId: other.id, profileId: null },
     ]) {
       const of = { applicationId, profileId };
-      await charge(relay.services.ledger, own.platform.id, aCharge(unique("spend"), 1, of));
+      await chargeTogether(relay.services.ledger, own.platform.id, [
+        aCharge(unique("spend"), 1, of),
+      ]);
     }
     const seen = async (caller: object) => {
       const rows = parsed(String((await exported(around(), caller)).body));

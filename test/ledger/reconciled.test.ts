@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkWallet, reconcileWallet } from "../../src/shared/ledger/reconcile-wallet.ts";
-import { charge, creditWallet } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether, creditWallet } from "../../src/shared/ledger/ledger.ts";
 import { toEntry, WALLET_KEY } from "../../src/shared/ledger/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
@@ -21,7 +21,7 @@ let spent = 0;
 const chargeOf = ({ application }: Publisher, more: object = {}) =>
   aCharge(`spent ${(spent += 1)}`, 1, { applicationId: application.id, ...more });
 const spend = (publisher: Publisher, more: object = {}) =>
-  charge(relay.services.ledger, publisher.owner.platformId, chargeOf(publisher, more));
+  chargeTogether(relay.services.ledger, publisher.owner.platformId, [chargeOf(publisher, more)]);
 
 /** Lets something happen at every reading of the wallet from now on, as often as said. */
 function atWalletReads(times: number, happen: () => Promise<unknown>) {

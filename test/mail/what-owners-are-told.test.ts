@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { aPlatform, anApplication, type TestPlatform } from "../setup/factories.ts";
@@ -25,7 +25,7 @@ describe("owners get a mail", () => {
 
   test("owners get a mail about a balance that fell below the mark", async () => {
     const platform = await aPlatform(plain, { tokens: 105 });
-    await charge(mailed.relay.services.ledger, platform.id, aCharge(uniqueKey(), 10));
+    await chargeTogether(mailed.relay.services.ledger, platform.id, [aCharge(uniqueKey(), 10)]);
     const mail = await told(mailed, platform);
     expect(mail?.subject).toContain("balance");
     expect(mail?.text).toContain("fell below 100");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
@@ -189,15 +189,17 @@ describe("the wallet", () => {
 
 /** Takes tokens from the wallet until this many are left. */
 async function spendDownTo({ application }: Publisher, have: number, left: number): Promise<void> {
-  await charge(relay.services.ledger, application.platform.id, {
-    operationId: unique("spend"),
-    operation: "posts.schedule",
-    tokens: have - left,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "test" },
-    requestId: "req_test",
-  });
+  await chargeTogether(relay.services.ledger, application.platform.id, [
+    {
+      operationId: unique("spend"),
+      operation: "posts.schedule",
+      tokens: have - left,
+      applicationId: null,
+      profileId: null,
+      postId: null,
+      network: null,
+      actor: { kind: "system", id: "test" },
+      requestId: "req_test",
+    },
+  ]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
@@ -122,17 +122,19 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const { tokenBalance } = await publisher.balance();
-    await charge(relay.services.ledger, publisher.owner.platformId, {
-      operationId: uniqueKey(),
-      operation: "posts.schedule",
-      tokens: tokenBalance - 5,
-      applicationId: null,
-      profileId: null,
-      postId: null,
-      network: null,
-      actor: { kind: "system", id: "test" },
-      requestId: "req_test",
-    });
+    await chargeTogether(relay.services.ledger, publisher.owner.platformId, [
+      {
+        operationId: uniqueKey(),
+        operation: "posts.schedule",
+        tokens: tokenBalance - 5,
+        applicationId: null,
+        profileId: null,
+        postId: null,
+        network: null,
+        actor: { kind: "system", id: "test" },
+        requestId: "req_test",
+      },
+    ]);
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
     expect(await publisher.read(post.id)).toMatchObject({

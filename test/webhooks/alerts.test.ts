@@ -1,6 +1,6 @@
 import { boundedLinked } from "../setup/bounded.ts";
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import {
@@ -29,7 +29,7 @@ async function told({ key }: Pick<TestApplication, "key">, type: string) {
 }
 
 const spend = (platformId: string, tokens: number) =>
-  charge(relay.services.ledger, platformId, aCharge(uniqueKey(), tokens));
+  chargeTogether(relay.services.ledger, platformId, [aCharge(uniqueKey(), tokens)]);
 
 const budget = (application: TestApplication, dailyTokenBudget: number) =>
   relay.call("PATCH", "/v1/billing/limits", { key: application.key, body: { dailyTokenBudget } });

@@ -132,10 +132,7 @@ function operatorOf(payload: JWTPayload, tenantId: string | undefined): Operator
 }
 
 /** Verifies access tokens of the operators' identity provider. Without its settings, no token is accepted. */
-export function createOperators(
-  config: OperatorConfig | undefined,
-  deps: OperatorDeps,
-): Operators {
+export function createOperators(config: OperatorConfig | undefined, deps: OperatorDeps): Operators {
   if (config === undefined) {
     const check = "settings";
     const expected = "ENTRA_TENANT_ID or OPERATOR_ISSUER, and OPERATOR_AUDIENCE";

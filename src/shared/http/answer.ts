@@ -157,7 +157,12 @@ export function answer(
         refusal = asAppError(error, log);
         outgoing = toError(refusal, requestId, deps);
         if (!("refusal" in route)) {
-          const reply = await route.spec.refused?.(refusal, { services: deps, headers, requestId, ip });
+          const reply = await route.spec.refused?.(refusal, {
+            services: deps,
+            headers,
+            requestId,
+            ip,
+          });
           if (reply !== undefined) outgoing = toOutgoing(route.spec, reply);
         }
         if (typeof refusal.details["acceptEncoding"] === "string")

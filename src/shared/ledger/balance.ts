@@ -30,10 +30,7 @@ function toLimits(wallet: Wallet, now: Date) {
 export type SpendingLimits = ReturnType<typeof toLimits>;
 
 /** Returns the customer's own limit for a UTC day. Reserved tokens count. */
-export async function getLimits(
-  deps: LedgerDeps,
-  scope: PlatformScope,
-): Promise<SpendingLimits> {
+export async function getLimits(deps: LedgerDeps, scope: PlatformScope): Promise<SpendingLimits> {
   return toLimits(await readWallet(deps, scope.platformId), deps.clock.now());
 }
 

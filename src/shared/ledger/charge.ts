@@ -41,14 +41,10 @@ export function debitWrites(price: Debit, view: PartitionView): RowWrite[] {
 }
 
 /**
- * Charges for something that is done immediately. Safe to repeat: the same `operationId` charges once.
+ * Makes charges for something that is done immediately: all or none, and once under the `operationId` of the first,
+ * however often that is repeated.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
-export function charge(deps: LedgerDeps, platformId: string, asked: Charge): Promise<void> {
-  return chargeTogether(deps, platformId, [asked]);
-}
-
-/** Makes several charges, all or none, under the `operationId` of the first. @throws AppError 402 */
 export async function chargeTogether(
   deps: LedgerDeps,
   platformId: string,

@@ -66,7 +66,7 @@ export interface CsvFile {
  * @throws AppError `application_mismatch`, `validation_failed` for a range that is too large, `rate_limited`
  */
 export async function exportUsage(
-  services: LedgerDeps,
+  deps: LedgerDeps,
   scope: PlatformScope,
   query: ExportUsage,
 ): Promise<CsvFile> {
@@ -75,12 +75,12 @@ export async function exportUsage(
   if (Date.parse(to) - Date.parse(from) > RANGE_MS_MAX)
     throw tooLarge('must be at most 31 days before "to"');
   const { platformId } = scope;
-  const { ledger } = services.stores;
+  const { ledger } = deps.stores;
   const ended = await slots.run(platformId, 1, async () => {
     const newest = (await ledger.readWallet(platformId)).sequence;
-    const first = await sequenceBefore(services, platformId, from, { low: 0, high: newest });
+    const first = await sequenceBefore(deps, platformId, from, { low: 0, high: newest });
     const end = first + ENTRIES_MAX + OUT_OF_ORDER_MAX;
-    const last = await sequenceBefore(services, platformId, to, {
+    const last = await sequenceBefore(deps, platformId, to, {
       low: first,
       high: Math.min(newest, end + 1),
     });

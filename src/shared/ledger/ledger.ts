@@ -2,7 +2,6 @@
 
 export { creditPlatform, getBalance, getLimits, readWallet, updateLimits } from "./balance.ts";
 export {
-  charge,
   chargeTogether,
   creditId,
   creditWallet,

@@ -111,9 +111,7 @@ export async function sweepOpenWork(deps: PublishingDeps, platformId: string): P
     page = await deps.stores.posts.listOpenWork(platformId, page.next);
   }
   const sent = { legs: 0, isRefused: false };
-  await inBatches(due.slice(0, POSTS_MAX), POSTS_AT_ONCE, (work) =>
-    trySweepPost(deps, work, sent),
-  );
+  await inBatches(due.slice(0, POSTS_MAX), POSTS_AT_ONCE, (work) => trySweepPost(deps, work, sent));
 }
 
 /** Reports whether the platform has a post with open work, or unreadable rows of one. */

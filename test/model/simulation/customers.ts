@@ -1,5 +1,5 @@
 import { OutdatedAccess } from "../../../src/shared/partition/partition.ts";
-import { charge } from "../../../src/shared/ledger/ledger.ts";
+import { chargeTogether } from "../../../src/shared/ledger/ledger.ts";
 import type { ProfileScope } from "../../../src/shared/callers/scope.ts";
 import { removeConnection } from "../../../src/shared/connections/remove-connection.ts";
 import { validationFailed } from "../../../src/shared/runtime/errors.ts";
@@ -102,7 +102,7 @@ async function debit(
   tokens: number,
 ): Promise<void> {
   const own = { actor: { kind: "system", id: "simulation" }, requestId: operationId } as const;
-  await charge(services.ledger, platformId, aCharge(operationId, tokens, own));
+  await chargeTogether(services.ledger, platformId, [aCharge(operationId, tokens, own)]);
 }
 
 /** Everything that customers want in a run, and what they were told. */

@@ -1,4 +1,4 @@
-import { charge, walletWrites } from "../../../src/shared/ledger/ledger.ts";
+import { chargeTogether, walletWrites } from "../../../src/shared/ledger/ledger.ts";
 import type { OperatorScope } from "../../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
@@ -76,7 +76,7 @@ async function among(
 
 const spendOne = (services: Services, platformId: string, operationId: string) => {
   const own = { actor: { kind: "system", id: "small model" }, requestId: operationId } as const;
-  return charge(services.ledger, platformId, aCharge(operationId, 1, own));
+  return chargeTogether(services.ledger, platformId, [aCharge(operationId, 1, own)]);
 };
 
 const CONTESTANTS = 8;

@@ -170,8 +170,7 @@ export function checkAccounts(deps: BackgroundDeps, bounds = BOUNDS): TakeStep {
     const platform = await nextPlatform(position.platforms);
     if (platform === undefined) return finishRound(deps, at, position);
     const isFirst = position.connection === "";
-    const keys =
-      isFirst && isRotating(deps.config) ? await resealPlatform(deps, platform.id) : [];
+    const keys = isFirst && isRotating(deps.config) ? await resealPlatform(deps, platform.id) : [];
     const page = { after: position.connection, limit: bounds.connectionsOfPage };
     const { accounts, next: last, checks } = await checkAccountsOf(paced, platform.id, page);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);

@@ -74,8 +74,7 @@ export async function returnUnusedQuota(work: CallWork, remote: NetworkData): Pr
   const { deps, post } = work.run;
   const { network, account } = work.leg;
   const { remote: known } = publishingCall(work.leg);
-  const kindOf = (made: NetworkData) =>
-    quotaFor(deps, post.draft, network, { remote: made })?.kind;
+  const kindOf = (made: NetworkData) => quotaFor(deps, post.draft, network, { remote: made })?.kind;
   const before = kindOf(known ?? {});
   if (before === undefined || account === null || before === kindOf(remote)) return;
   await deps.stores.networkAccounts.returnQuota(

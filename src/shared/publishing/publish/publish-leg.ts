@@ -46,8 +46,7 @@ export async function publishLeg(
     // Before the claim, so that waiting for the account costs no write of the leg.
     if (account !== null && !(await acquireAccount(run, { network, accountId: account.id })))
       return;
-    if (stop.endsAt !== undefined)
-      return await queueLegs(deps, ref, [network], HAND_BACK_SECONDS);
+    if (stop.endsAt !== undefined) return await queueLegs(deps, ref, [network], HAND_BACK_SECONDS);
     if (!(await claimLeg(run))) return;
     // When the process is told to stop, the lease ends with it, so that another process continues.
     const forget = stop.before(async () => {

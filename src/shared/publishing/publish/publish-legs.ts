@@ -19,16 +19,16 @@ const FAN_OUT_MS_MAX = 20_000;
  * Works on the legs that a hint names, in parallel and independently. Returns for every expected outcome.
  * @throws AggregateError after all legs were worked on, when some of them failed unexpectedly
  */
-export async function publishLegs(services: PublishingDeps, asked: LegsHint): Promise<void> {
+export async function publishLegs(deps: PublishingDeps, asked: LegsHint): Promise<void> {
   const { platformId, profileId, postId, networks } = asked;
   const ref = { platformId, profileId, postId };
-  const again = (seconds: number) => queueLegs(services, ref, networks, seconds);
-  if (services.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
-  const share = { owner: platformId, now: services.clock.now() };
-  const giveBack = await services.work.publishShares.acquire(share, again);
+  const again = (seconds: number) => queueLegs(deps, ref, networks, seconds);
+  if (deps.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
+  const share = { owner: platformId, now: deps.clock.now() };
+  const giveBack = await deps.work.publishShares.acquire(share, again);
   if (giveBack === undefined) return;
   try {
-    await publishEach(services, ref, networks);
+    await publishEach(deps, ref, networks);
   } finally {
     giveBack();
   }
@@ -36,12 +36,12 @@ export async function publishLegs(services: PublishingDeps, asked: LegsHint): Pr
 
 /** Works on each of the legs as it is stored now, and fans out the events of the post's start and of its legs. */
 async function publishEach(
-  services: PublishingDeps,
+  deps: PublishingDeps,
   ref: PostRef,
   networks: readonly NetworkName[],
 ): Promise<void> {
   const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
-  const { posts } = services.stores;
+  const { posts } = deps.stores;
   const first = await posts.findToPublish(ref, networks);
   // A read of several pages may show the post before a change and the leg after the start. Legs are published with the
   // draft at the start.
@@ -53,11 +53,11 @@ async function publishEach(
     for (const stored of seen.legs) {
       const work = continueWork(seen.post, { network: stored.leg.network }, async () => {
         try {
-          await publishLeg(services, ref, stored, seen);
+          await publishLeg(deps, ref, stored, seen);
         } catch (error) {
           // Left to an instance of the build that has written the row. Reading it was logged.
           if (error instanceof NewerRow) return;
-          services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
+          deps.log.error("leg failed unexpectedly", { postId: ref.postId, error });
           errors.push(error);
         }
       });
@@ -66,9 +66,9 @@ async function publishEach(
   const publishing = Promise.all(running);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
-  if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
+  if (early === "late") await fanOutPost(deps, ref, fanOutEndsAt);
   await publishing;
-  await fanOutPost(services, ref, fanOutEndsAt);
+  await fanOutPost(deps, ref, fanOutEndsAt);
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }
 

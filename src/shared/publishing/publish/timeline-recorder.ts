@@ -31,11 +31,7 @@ async function append(
 }
 
 /** Stores one step of the post. A failure is only logged. */
-export function noteStep(
-  deps: PublishingDeps,
-  postId: string,
-  step: TimelineStep,
-): Promise<void> {
+export function noteStep(deps: PublishingDeps, postId: string, step: TimelineStep): Promise<void> {
   return append(deps, postId, randomUUID(), [step]);
 }
 

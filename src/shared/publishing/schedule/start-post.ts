@@ -141,8 +141,7 @@ async function start(deps: PublishingDeps, post: Post): Promise<StartResult["kin
   const pace = deps.config.publishing;
   const outcome = await commitPost(deps, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
-  if (outcome.unpaid !== undefined)
-    await deps.ledger.noteRefusal(post.platformId, outcome.unpaid);
+  if (outcome.unpaid !== undefined) await deps.ledger.noteRefusal(post.platformId, outcome.unpaid);
   const latenessMs = deps.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
   deps.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   deps.log.info("post started", { networks: outcome.networks, latenessMs });

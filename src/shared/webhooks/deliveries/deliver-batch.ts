@@ -30,10 +30,7 @@ interface DeliveryBatch {
   readonly recording: Promise<void>[];
 }
 
-async function putOff(
-  { writer, deps, postponed }: Drain,
-  pending: PendingDelivery,
-): Promise<void> {
+async function putOff({ writer, deps, postponed }: Drain, pending: PendingDelivery): Promise<void> {
   const later = new Date(deps.clock.now().getTime() + DAMAGED_MS).toISOString();
   postponed.push(later);
   await writer.write([

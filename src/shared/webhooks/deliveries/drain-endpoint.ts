@@ -143,8 +143,7 @@ export async function drainEndpoint(
     endpointId,
     lease,
     writer: new RowWriter(deps.stores.pending, endpointId),
-    isOver: () =>
-      performance.now() - startedAt > RUN_MS_MAX || deps.work.stop.endsAt !== undefined,
+    isOver: () => performance.now() - startedAt > RUN_MS_MAX || deps.work.stop.endsAt !== undefined,
     opened: undefined,
     postponed: [],
     succeededAt: undefined,

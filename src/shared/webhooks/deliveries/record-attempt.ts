@@ -71,11 +71,7 @@ function lastOf(attempt: DeliveryAttempt): Partial<Delivery> {
 }
 
 /** Adds the attempt to the entries for its post's timeline. */
-function noteAttempt(
-  { steps, deps }: Drain,
-  delivery: Delivery,
-  attempt: DeliveryAttempt,
-): void {
+function noteAttempt({ steps, deps }: Drain, delivery: Delivery, attempt: DeliveryAttempt): void {
   if (delivery.postId === null) return;
   const step = {
     at: deps.clock.now().toISOString(),

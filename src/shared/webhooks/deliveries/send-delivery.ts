@@ -141,11 +141,7 @@ export async function sendDelivery(
       statusCode: status,
       durationMs: durationMs(),
       responseBody: keptText(answer.body),
-      retryAfterSeconds: retryAfterSeconds(
-        status,
-        answer.headers["retry-after"],
-        deps.clock.now(),
-      ),
+      retryAfterSeconds: retryAfterSeconds(status, answer.headers["retry-after"], deps.clock.now()),
       isGone: status === GONE,
     };
   } catch (error) {

@@ -231,6 +231,5 @@ export async function fanOutEvents(
   endsAt = performance.now() + RUN_MS_MAX,
 ): Promise<void> {
   const work = () => fanOutPending({ deps, platformId, endsAt, failed: [] });
-  if (await deps.work.fanOuts.run(platformId, work, endsAt))
-    await hintEvents(deps, platformId);
+  if (await deps.work.fanOuts.run(platformId, work, endsAt)) await hintEvents(deps, platformId);
 }
