@@ -9,6 +9,9 @@ import { image, withStatus } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import {
   createPost,
+  getNetworks,
+  networkDescriptions,
+  networksExample,
   validatePost,
   issuesOfPlatforms,
   removePost,
@@ -161,6 +164,22 @@ export const postRoutes = [
     examples: () => ({ body: { platforms: ["bluesky" as const] }, answer: removingExample() }),
     run: ({ services, scope, params, body }) =>
       removePost(services.publishing, scope, { postId: params.postId, networks: body.platforms }),
+  }),
+];
+
+export const networkRoutes: readonly Route[] = [
+  route("GET", "v1/networks", {
+    operationId: "getNetworks",
+    summary: "Get what each network takes",
+    description:
+      "The fields, limits and rules of the networks, by which posts are checked: for forms that say what is wrong before anything is sent. Needs no credential, and may be cached for an hour.",
+    access: anyone,
+    response: networkDescriptions,
+    examples: () => ({ answer: networksExample() }),
+    run: ({ services }) =>
+      withStatus(200, getNetworks(services.publishing), [
+        ["cache-control", "public, max-age=3600"],
+      ]),
   }),
 ];
 

@@ -7,7 +7,7 @@ import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
 import { acceptInvitationRoute, invitationRoutes } from "./invitations.ts";
 import { keyRoutes } from "./keys.ts";
-import { mediaRoutes, postRoutes } from "./posts.ts";
+import { mediaRoutes, networkRoutes, postRoutes } from "./posts.ts";
 import { linkRoutes } from "./links.ts";
 import { metaRoutes } from "./meta.ts";
 import { profileRoutes } from "./profiles.ts";
@@ -20,7 +20,7 @@ export const chapters: readonly Chapter[] = [
     name: "Posts",
     about:
       "One post in, one leg per network: published at most once, settled when it was published.",
-    routes: postRoutes,
+    routes: [...postRoutes, ...networkRoutes],
   },
   {
     name: "Media",

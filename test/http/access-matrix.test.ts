@@ -26,6 +26,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET health": "anyone",
   "GET ready": "anyone",
   "GET v1/openapi.json": "anyone",
+  "GET v1/networks": "anyone",
   "GET docs": "anyone",
   "GET docs.md": "anyone",
   "GET llms.txt": "anyone",

@@ -44,7 +44,11 @@ export const ANSWER_HEADERS = {
       .regex(/^[A-Za-z0-9._-]{8,64}$/)
       .describe("The request's own `X-Request-Id` if it has this form, otherwise a new one."),
   ),
-  "Cache-Control": shape(() => z.literal("no-store").describe("No answer may be cached.")),
+  "Cache-Control": shape(() =>
+    z
+      .string()
+      .describe("`no-store`: the answer may not be cached. A public document says how long."),
+  ),
   "X-Content-Type-Options": shape(() => z.literal("nosniff").describe("As the type says.")),
   "Strict-Transport-Security": shape(() =>
     z.string().describe("HTTPS only, for a year, subdomains included."),

@@ -52,7 +52,7 @@ const legError = shape(() =>
 );
 
 /** A plain list, because a generator may use one enumeration in another before it has declared it. */
-const findingCode = shape(() =>
+export const findingCode = shape(() =>
   z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
     id: "FindingCode",
     description: [

@@ -28,6 +28,7 @@ export {
   listSchedule,
   ListScheduleQuery,
 } from "./read/application-posts.ts";
+export { getNetworks, networkDescriptions, networksExample } from "./read/describe-networks.ts";
 export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-posts.ts";
 export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
 export { startPost, hintDuePosts } from "./schedule/start-post.ts";

@@ -561,6 +561,40 @@ export interface components {
       expiresIn?: number | null;
     };
     Network: "facebook" | "instagram" | "linkedin" | "bluesky" | "mastodon";
+    NetworkDescription: {
+      name: string;
+      configured: boolean;
+      fields: string[];
+      limits: {
+        maxCharacters: number;
+        unit: "graphemes" | "utf16" | "characters" | "bytes";
+        maxMedia: number;
+        image: {
+          types: string[] | null;
+          bytesMax: number | null;
+        };
+        video: {
+          types: string[] | null;
+          bytesMax: number | null;
+          secondsMax: number | null;
+        } | null;
+      };
+      rules: {
+        id: string;
+        severity: "error" | "warning";
+        code: components["schemas"]["FindingCode"];
+        message: string;
+        remediation: string;
+        developerHint: string | null;
+      }[];
+    };
+    NetworkDescriptions: {
+      facebook: components["schemas"]["NetworkDescription"];
+      instagram: components["schemas"]["NetworkDescription"];
+      linkedin: components["schemas"]["NetworkDescription"];
+      bluesky: components["schemas"]["NetworkDescription"];
+      mastodon: components["schemas"]["NetworkDescription"];
+    };
     NetworkValidation: {
       valid: boolean;
       errors: components["schemas"]["Finding"][];
@@ -1371,6 +1405,11 @@ export interface components {
           profileGrant?: string;
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
+      };
+      /** Get what each network takes */
+      getNetworks: {
+        input: Record<string, never>;
+        answer: components["schemas"]["NetworkDescriptions"];
       };
       /** List profiles */
       listProfiles: {

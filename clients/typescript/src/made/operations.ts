@@ -13,6 +13,7 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   getTimeline: "GET /v1/posts/{postId}/timeline profileId&applicationId&profileGrant - data",
   retryPost: "POST /v1/posts/{postId}/retry profileId&applicationId&profileGrant body data",
   removePost: "POST /v1/posts/{postId}/remove profileId&applicationId&profileGrant body data",
+  getNetworks: "GET /v1/networks - - data",
   listProfiles: "GET /v1/profiles?limit&cursor&externalId&status applicationId - list",
   createProfile: "POST /v1/profiles applicationId body data",
   getProfile: "GET /v1/profiles/{profileId} applicationId&profileGrant - data",
