@@ -257,7 +257,7 @@ const described = () => describeRules(NETWORK_NAMES.map((name) => networkOf(name
 const SOURCES = "src/shared/networks/";
 const [ownFiles, sharedFiles] = [
   "*/*.ts",
-  "contract/{alt-text,media-check,rules,unreachable}.ts",
+  "{contract/{alt-text,media-check,rules,unreachable},graph/post-form}.ts",
 ].map((pattern) =>
   globSync(SOURCES + pattern)
     .sort()
@@ -274,9 +274,16 @@ function fileOf({ network, rule }: DescribedRule): string {
   const whole = ownFiles.filter(
     ({ file, text }) => file.startsWith(`${network}/`) && text.includes(`"${rule}":`),
   );
-  const ending = new RegExp(`\\.${group}\\.${subject}\\b|^  ${subject}: `, "m");
+  const ending = new RegExp(`[."]${group}\\.${subject}\\b|^  ${subject}: `, "m");
   const found = whole[0] ?? sharedFiles.find(({ text }) => ending.test(text));
-  return code(found?.file ?? "contract/media-check.ts");
+  // Ids whose last part is handed on.
+  const rest: Readonly<Record<string, string>> = {
+    media: "contract/media-check.ts",
+    text: "contract/rules.ts",
+  };
+  const file = found?.file ?? rest[group];
+  if (file === undefined) throw new Error(`no file makes ${rule}`);
+  return code(file);
 }
 
 const inSentence = (text: string) => text.replace(/(?<=[^.:] )The network/g, "the network");

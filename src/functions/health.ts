@@ -1,5 +1,10 @@
-import { checkReadiness, health, readiness, readinessExample } from "../shared/tenants/tenants.ts";
 import { anyone } from "../shared/http/access/access.ts";
+import {
+  checkReadiness,
+  health,
+  readiness,
+  readinessExample,
+} from "../shared/http/check-readiness.ts";
 import { route } from "../shared/http/route.ts";
 
 export const healthRoutes = [
@@ -21,6 +26,6 @@ export const healthRoutes = [
     response: readiness,
     errors: ["not_ready"],
     examples: () => ({ answer: readinessExample() }),
-    run: ({ services }) => checkReadiness(services.tenants),
+    run: ({ services }) => checkReadiness(services),
   }),
 ];

@@ -21,6 +21,7 @@ import {
 import { type Commit, Partitions } from "./partition/partition.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
+import type { Readiness } from "./http/check-readiness.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import {
   createMail,
@@ -71,7 +72,6 @@ import {
   createGrants,
   createTenantQueries,
   createTenantStores,
-  type Readiness,
   tenantsForErasure,
   tenantsOfPeople,
 } from "./tenants/tenants.ts";
@@ -231,15 +231,14 @@ function peopleSecrets({ common: { config }, secrets, costlyWork, now }: Foundat
   };
 }
 
-interface BelowTenants extends Pick<Services, "connections" | "ledger" | "publishing"> {
+interface BelowTenants extends Pick<Services, "connections" | "ledger"> {
   readonly mail: Mail;
   readonly stores: Services["tenants"]["stores"];
-  readonly sessions: Services["people"]["secrets"]["sessions"];
 }
 
 function tenantsOf(
   base: Foundations,
-  { ledger, connections, publishing, mail, stores, sessions }: BelowTenants,
+  { ledger, connections, mail, stores }: BelowTenants,
 ): Services["tenants"] {
   const { common, tables } = base;
   const { config, clock, log } = common;
@@ -251,15 +250,6 @@ function tenantsOf(
     limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
     stores,
     secrets: tenantSecrets(base),
-    readiness: {
-      checks: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
-      pingQueue: () => pingQueue(publishing),
-      async useSecrets() {
-        const claims = { userId: "readiness", platformId: "readiness", version: 0 };
-        const { token } = await sessions.issue(claims);
-        await sessions.verify(token);
-      },
-    },
   };
 }
 
@@ -344,7 +334,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const secrets = peopleSecrets(base);
   const { sessions } = secrets;
-  const tenants = tenantsOf(base, { ledger, connections, publishing, mail, stores, sessions });
+  const tenants = tenantsOf(base, { ledger, connections, mail, stores });
   const people: Services["people"] = {
     ...common,
     mail,
@@ -369,5 +359,17 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     work: { ...work, walkShares: new WorkShares() },
   };
   const background: Services["background"] = { ...modules, ...walk, mail: mailDeps, erasure };
-  return { ...modules, erasure, background, access: { ...accessOf(base), partitions } };
+  const readiness: Services["readiness"] = {
+    checks: new SingleFlight<Readiness>(READINESS_MS, () => common.clock.now().getTime()),
+    pingTables: () => tenants.stores.platforms.ping(),
+    pingQueue: () => pingQueue(publishing),
+    async useSecrets() {
+      const claims = { userId: "readiness", platformId: "readiness", version: 0 };
+      const { token } = await sessions.issue(claims);
+      await sessions.verify(token);
+    },
+    mailServerState: () => mail.serverState(),
+  };
+  const access = { ...accessOf(base), partitions };
+  return { ...modules, erasure, background, readiness, access };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readinessChecks } from "../../src/shared/tenants/tenants.ts";
+import { readinessChecks } from "../../src/shared/http/check-readiness.ts";
 import type { ErrorCode } from "../../src/shared/runtime/errors.ts";
 import { count, idOf, time } from "../../src/shared/runtime/fields.ts";
 import { networkName } from "../../src/shared/connections/answer-schema.ts";

@@ -8,9 +8,7 @@ import type { Verb } from "../runtime/bound.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { SingleFlight } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
-import type { Readiness } from "./platforms/readiness.ts";
 import type { Grants } from "./profiles/grant.ts";
 import type { TenantStores } from "./stores.ts";
 
@@ -26,14 +24,6 @@ export interface TenantsDeps {
   readonly mail: Mail;
   readonly readWallet: (platformId: string) => Promise<Wallet>;
   readonly connectionsOf: Verb<typeof connectionsOf>;
-  readonly readiness: {
-    /** The last check of whether the process can do its work. */
-    readonly checks: SingleFlight<Readiness>;
-    /** Finds out whether the queue of publishing answers. */
-    readonly pingQueue: () => Promise<void>;
-    /** Issues and verifies a session, which needs the secrets of the settings. */
-    readonly useSecrets: () => Promise<void>;
-  };
 }
 
 /** Secrets of keys and of the grants for profiles. */

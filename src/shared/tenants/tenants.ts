@@ -35,13 +35,6 @@ export {
   platformStatusOf,
   userCountWrite,
 } from "./platform-row.ts";
-export {
-  checkReadiness,
-  health,
-  readiness,
-  readinessExample,
-  readinessChecks,
-} from "./platforms/check-readiness.ts";
 export { listPlatforms } from "./platforms/operate-platforms.ts";
 export {
   type ApplicationSummary,
@@ -62,5 +55,4 @@ export {
   POINTERS_YOUNG_MS,
   purgeKeyPointers,
 } from "./upkeep.ts";
-export type { Readiness } from "./platforms/readiness.ts";
 export type { ClosePlatform, UpdatePlatform } from "./platform-schema.ts";

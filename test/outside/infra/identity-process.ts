@@ -1,4 +1,4 @@
-import { checkReadiness } from "../../../src/shared/tenants/platforms/check-readiness.ts";
+import { checkReadiness } from "../../../src/shared/http/check-readiness.ts";
 import { readConfig } from "../../../src/shared/config/config.ts";
 import { newErasure } from "../../../src/shared/erasure/erasure-stages.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
@@ -25,6 +25,6 @@ await services.publishing.stores.publishQueue.hint({
   postId,
   networks: ["bluesky"],
 });
-const { checks } = await checkReadiness(services.tenants);
+const { checks } = await checkReadiness(services);
 const read = (await services.erasure.erasures.find(profileId)) !== undefined;
 process.stdout.write(JSON.stringify({ read, checks }));

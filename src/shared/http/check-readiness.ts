@@ -1,10 +1,25 @@
 import * as z from "zod";
-import { AppError } from "../../runtime/errors.ts";
-import { count } from "../../runtime/fields.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { withTimeLimit } from "../../runtime/promises.ts";
-import type { TenantsDeps } from "../deps.ts";
-import type { ReadinessCheck, Readiness } from "./readiness.ts";
+import { AppError } from "../runtime/errors.ts";
+import { count } from "../runtime/fields.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
+import type { HttpDeps } from "./deps.ts";
+
+interface ReadinessCheck {
+  readonly status: "ok" | "failed";
+  readonly durationMs: number;
+}
+
+export interface Readiness {
+  readonly status: "ready";
+  /** Absent where the relay sends no mail. A mail server that fails delays mails, and no request. */
+  readonly mail?: "ok" | "failing" | undefined;
+  readonly checks: {
+    readonly tables: ReadinessCheck;
+    readonly queues: ReadinessCheck;
+    readonly config: ReadinessCheck;
+  };
+}
 
 const CHECK_TIMEOUT_MS = 3_000;
 
@@ -60,18 +75,20 @@ async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
  * Checks storage and settings, or returns the result of a check that began within the last second.
  * @throws AppError `not_ready` with the checks in its details
  */
-export function checkReadiness(deps: TenantsDeps): Promise<Readiness> {
-  return deps.readiness.checks.run("", () => check(deps));
+export function checkReadiness({
+  readiness: parts,
+}: Pick<HttpDeps, "readiness">): Promise<Readiness> {
+  return parts.checks.run("", () => check(parts));
 }
 
-async function check(deps: Pick<TenantsDeps, "stores" | "readiness" | "mail">): Promise<Readiness> {
+async function check(parts: HttpDeps["readiness"]): Promise<Readiness> {
   const unknown = () => undefined;
   const [tables, queues, config, mail] = await Promise.all([
-    timed(() => deps.stores.platforms.ping()),
-    timed(() => deps.readiness.pingQueue()),
-    timed(() => deps.readiness.useSecrets()),
+    timed(() => parts.pingTables()),
+    timed(() => parts.pingQueue()),
+    timed(() => parts.useSecrets()),
     // Storage that doesn't tell is a failed check already.
-    withTimeLimit(CHECK_TIMEOUT_MS, deps.mail.serverState().catch(unknown), unknown),
+    withTimeLimit(CHECK_TIMEOUT_MS, parts.mailServerState().catch(unknown), unknown),
   ]);
   const checks = { tables, queues, config };
   if (Object.values(checks).some(({ status }) => status === "failed"))
