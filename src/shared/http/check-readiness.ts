@@ -2,8 +2,8 @@ import * as z from "zod";
 import { AppError } from "../runtime/errors.ts";
 import { count } from "../runtime/fields.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { withTimeLimit } from "../runtime/promises.ts";
-import type { HttpDeps } from "./deps.ts";
+import { type SingleFlight, withTimeLimit } from "../runtime/promises.ts";
+import type { Mail } from "../mail/mail.ts";
 
 interface ReadinessCheck {
   readonly status: "ok" | "failed";
@@ -19,6 +19,19 @@ export interface Readiness {
     readonly queues: ReadinessCheck;
     readonly config: ReadinessCheck;
   };
+}
+
+/** What `GET /ready` asks. */
+export interface ReadinessParts {
+  /** The last check of whether the process can do its work. */
+  readonly checks: SingleFlight<Readiness>;
+  /** Finds out whether the tables answer. */
+  readonly pingTables: () => Promise<unknown>;
+  /** Finds out whether the queue of publishing answers. */
+  readonly pingQueue: () => Promise<void>;
+  /** Issues and verifies a session, which needs the secrets of the settings. */
+  readonly useSecrets: () => Promise<void>;
+  readonly mailServerState: Mail["serverState"];
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
@@ -77,11 +90,13 @@ async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
  */
 export function checkReadiness({
   readiness: parts,
-}: Pick<HttpDeps, "readiness">): Promise<Readiness> {
+}: {
+  readonly readiness: ReadinessParts;
+}): Promise<Readiness> {
   return parts.checks.run("", () => check(parts));
 }
 
-async function check(parts: HttpDeps["readiness"]): Promise<Readiness> {
+async function check(parts: ReadinessParts): Promise<Readiness> {
   const unknown = () => undefined;
   const [tables, queues, config, mail] = await Promise.all([
     timed(() => parts.pingTables()),

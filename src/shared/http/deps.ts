@@ -13,9 +13,7 @@ import type { ErasureDeps } from "../erasure/erasure.ts";
 import type { PeopleDeps } from "../people/people.ts";
 import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
-import type { Mail } from "../mail/mail.ts";
-import type { SingleFlight } from "../runtime/promises.ts";
-import type { Readiness } from "./check-readiness.ts";
+import type { ReadinessParts } from "./check-readiness.ts";
 import type { AccessCache } from "./access/access-cache.ts";
 
 /** What routes, workers and timers need: the parts of requests, and each module's dependencies. */
@@ -44,17 +42,4 @@ interface AccessParts {
   readonly accessCache: AccessCache;
   /** Limits the work on hints that came in the message of another one. The host only counts messages. */
   readonly companions: FairLimit;
-}
-
-/** What `GET /ready` asks. */
-interface ReadinessParts {
-  /** The last check of whether the process can do its work. */
-  readonly checks: SingleFlight<Readiness>;
-  /** Finds out whether the tables answer. */
-  readonly pingTables: () => Promise<unknown>;
-  /** Finds out whether the queue of publishing answers. */
-  readonly pingQueue: () => Promise<void>;
-  /** Issues and verifies a session, which needs the secrets of the settings. */
-  readonly useSecrets: () => Promise<void>;
-  readonly mailServerState: Mail["serverState"];
 }
