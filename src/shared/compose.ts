@@ -31,7 +31,6 @@ import {
   mailVerbs,
   SEND_MAILS,
 } from "./mail/mail.ts";
-import { networkOf } from "./networks/networks.ts";
 import { NETWORK_NAMES } from "./networks/names.ts";
 import { undefinedIfDamaged } from "./runtime/storage/damaged-row.ts";
 import {
@@ -291,11 +290,13 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ]);
     const { account } = linked.find(({ id }) => id === connection) ?? {};
     const network = NETWORK_NAMES.find((name) => name === item["network"]);
+    // Loaded when a mail names a network, because it brings all of them.
+    const title = network && (await import("./networks/networks.ts")).networkOf(network).title;
     return {
       ...(profile !== undefined && { profile: profile.title }),
       ...(account !== undefined && { connection: account.displayName || account.username }),
       ...(app !== undefined && { application: app.name }),
-      ...(network !== undefined && { network: networkOf(network).title }),
+      ...(title !== undefined && { network: title }),
     };
   };
   const mailDeps = mailOf(base, walks, { owners: listOwners, namesOf }, commit);
