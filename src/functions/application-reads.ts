@@ -21,6 +21,7 @@ export const applicationReadRoutes = [
     query: ListApplicationPostsQuery,
     list: true,
     response: post,
+    answerHeaders: ["Vary"],
     examples: () => ({ answer: partialExample() }),
     run: ({ services, scope, query }) => listApplicationPosts(services.publishing, scope, query),
   }),
@@ -31,6 +32,7 @@ export const applicationReadRoutes = [
       "Returns the post with its legs, whatever profile of the application it belongs to.",
     access: appAdminInPath,
     response: post,
+    answerHeaders: ["Vary"],
     errors: ["not_found"],
     examples: () => ({ answer: partialExample() }),
     run: ({ services, scope, params }) =>
@@ -45,6 +47,7 @@ export const applicationReadRoutes = [
     query: ListScheduleQuery,
     list: true,
     response: post,
+    answerHeaders: ["Vary"],
     examples: () => ({ answer: scheduledExample() }),
     run: ({ services, scope, query }) => listSchedule(services.publishing, scope, query),
   }),

@@ -49,6 +49,7 @@ export const postRoutes = [
     body: DraftBody,
     query: ValidateQuery,
     response: validation,
+    answerHeaders: ["Vary"],
     moreIssues: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: draftExample(), answer: validationExample() }),
@@ -70,7 +71,7 @@ export const postRoutes = [
       201: "Stored; it will be published at `scheduleAt`.",
       202: "Accepted; it is being published.",
     },
-    answerHeaders: ["Idempotent-Replayed"],
+    answerHeaders: ["Idempotent-Replayed", "Vary"],
     errors: [
       "idempotency_key_required",
       "idempotency_key_invalid",
@@ -99,6 +100,7 @@ export const postRoutes = [
     moreIssues: ({ services, scope, params, body }) =>
       issuesOfUpdate(services.publishing, scope, { postId: params["postId"] ?? "", change: body }),
     response: post,
+    answerHeaders: ["Vary"],
     errors: ["not_found", "invalid_state", "conflict", "not_publishable"],
     examples: () => ({
       body: {
@@ -117,6 +119,7 @@ export const postRoutes = [
       "Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it.",
     access: profileScope,
     response: post,
+    answerHeaders: ["Vary"],
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: canceledExample() }),
     run: ({ services, scope, params }) => cancelPost(services.publishing, scope, params.postId),
@@ -135,6 +138,7 @@ export const postRoutes = [
       }),
     status: 202,
     response: post,
+    answerHeaders: ["Vary"],
     errors: [
       "not_found",
       "invalid_state",
@@ -160,6 +164,7 @@ export const postRoutes = [
       }),
     status: 202,
     response: post,
+    answerHeaders: ["Vary"],
     errors: ["not_found", "invalid_state", "nothing_to_remove", "removal_unsupported"],
     examples: () => ({ body: { platforms: ["bluesky" as const] }, answer: removingExample() }),
     run: ({ services, scope, params, body }) =>

@@ -264,6 +264,26 @@ describe("POST /v1/posts/validate", () => {
     expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 3);
   });
 
+  test("POST /v1/posts/validate and the post speak the reader's language, and say so", async () => {
+    const body = { text: "x".repeat(301), platforms: ["bluesky"] };
+    const spoken = async (language: string) => {
+      const headers = { "accept-language": language };
+      const answer = await publisher.call("POST", "/v1/posts/validate", { body, headers });
+      expect(answer.headers.get("vary")).toBe("Accept-Language");
+      const { errors } = dataOf(answer).platforms.bluesky;
+      return errors.find(({ code }: { code: string }) => code === "text_too_long");
+    };
+    const english = await spoken("ja, en;q=0.5");
+    expect(english.message).toBe("The text has 301 characters. Bluesky allows 300.");
+    const german = await spoken("de-CH, en;q=0.5");
+    expect(german.message).toBe("Der Text hat 301 Zeichen. Bluesky erlaubt 300.");
+    expect({ ...german, message: "", remediation: "" }).toEqual({
+      ...english,
+      message: "",
+      remediation: "",
+    });
+  });
+
   test("POST /v1/posts/validate with an empty wallet is refused before any work", async () => {
     const poor = await aPublisher(relay, []);
     const { tokenBalance } = await poor.balance();

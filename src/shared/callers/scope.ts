@@ -1,3 +1,4 @@
+import type { Locale } from "../runtime/locale.ts";
 import type {
   ApiKeyCaller,
   Caller,
@@ -15,6 +16,8 @@ import type {
 export interface RequestScope {
   readonly requestId: string;
   readonly ip: string;
+  /** The language of the sentences that people read, by `Accept-Language`. Absent: English. */
+  readonly locale?: Locale;
 }
 
 /** A platform, and one of its applications if the caller is bound to one or has named one. */

@@ -35,10 +35,13 @@ export interface Outgoing {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unknown): Outgoing {
+function toOutgoing(spec: Route["spec"], made: unknown): Outgoing {
+  const { list, status: declaredStatus } = spec;
   // Safe: the types of `route` let a list's verb answer nothing but a page.
   const result = list === true ? paged(made as Page<unknown>) : made;
   const headers = new Headers();
+  if (spec.produces === undefined && spec.answerHeaders?.includes("Vary") === true)
+    headers.set("vary", "Accept-Language");
   if (!(result instanceof Reply)) {
     if (declaredStatus === 204) return { status: 204, headers, body: undefined };
     headers.set("content-type", "application/json; charset=utf-8");

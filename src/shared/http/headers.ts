@@ -75,7 +75,11 @@ export const ANSWER_HEADERS = {
   "Accept-Encoding": shape(() =>
     z.literal("identity").describe("Sent when the body was compressed: send it uncompressed."),
   ),
-  Vary: shape(() => z.literal("Accept-Encoding").describe("Each encoding has its own body.")),
+  Vary: shape(() =>
+    z
+      .enum(["Accept-Encoding", "Accept-Language"])
+      .describe("Each encoding, or each language, has its own body."),
+  ),
   "Content-Encoding": shape(() =>
     z.enum(["br", "gzip"]).describe("Absent where the request accepts neither."),
   ),

@@ -2,7 +2,11 @@ import { fillText, type Locale } from "../runtime/locale.ts";
 import type { FindingCode, SentenceValues } from "./contract/errors.ts";
 import type { Network } from "./contract/network.ts";
 import { DEVELOPER_HINTS } from "./contract/developer-hints.ts";
+import de from "./words/de.json" with { type: "json" };
 import en from "./words/en.json" with { type: "json" };
+import es from "./words/es.json" with { type: "json" };
+import fr from "./words/fr.json" with { type: "json" };
+import pt from "./words/pt.json" with { type: "json" };
 
 /*
  * The sentences of findings and of legs' errors. Rows store a code, a rule and values, never a sentence: it is written for
@@ -22,7 +26,7 @@ interface FindingWords extends EnglishFindings {
   readonly codes: EnglishFindings["codes"] & Readonly<Record<FindingCode, Sentences>>;
 }
 
-export const FINDING_WORDS = { en } as const satisfies Partial<Record<Locale, FindingWords>>;
+export const FINDING_WORDS = { en, de, fr, es, pt } as const satisfies Record<Locale, FindingWords>;
 
 /** A finding or an error as it is stored. */
 export interface StoredFinding<Code extends string = string> {
@@ -37,7 +41,7 @@ export interface StoredFinding<Code extends string = string> {
 /** Whose finding it is, and who reads it. */
 export interface FindingReader {
   readonly network: string;
-  readonly locale: keyof typeof FINDING_WORDS;
+  readonly locale: Locale;
   /** The call that failed. The default is the one that publishes. */
   readonly call?: keyof Network["calls"];
 }

@@ -8,6 +8,7 @@ import type {
   RequestScope,
   SessionScope,
 } from "../../callers/scope.ts";
+import { chooseLocale } from "../../runtime/locale.ts";
 import { AppError, notFound, type ErrorCode } from "../../runtime/errors.ts";
 import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
@@ -49,7 +50,11 @@ export const rule = <Scope>(
   resolve: Access<Scope>["resolve"],
 ): Access<Scope> => ({ name, contract: ACCESS_CONTRACTS[name], resolve });
 
-export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
+export const requestScope = ({ requestId, ip, headers }: AccessRequest): RequestScope => ({
+  requestId,
+  ip,
+  locale: chooseLocale(headers.get("accept-language")),
+});
 
 /** Admits everybody, without checking a credential. */
 export const anyone = rule("anyone", requestScope);

@@ -1,10 +1,16 @@
-import { type Connection, type QuotaView, readQuota } from "../../connections/connections.ts";
+import {
+  type Connection,
+  type PublishingScope,
+  type QuotaView,
+  readQuota,
+} from "../../connections/connections.ts";
 import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
 import { COMMON_RULES, FIRST_COMMENT_LACKS, type Problem } from "../../networks/contract/rules.ts";
 import type { NetworkApps } from "../../networks/contract/settings.ts";
 import { findAvailable, lackOf, networkOf, type NetworkName } from "../../networks/networks.ts";
 import { inWords } from "../../networks/wording.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
+import type { Locale } from "../../runtime/locale.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { findTextState, textHash } from "../accounts/recent-text.ts";
@@ -63,10 +69,10 @@ export function checkDraft(
 }
 
 /** Returns a network's findings as callers see them. `baseUrl` is the relay's own, where the codes are explained. */
-export function checkView(check: NetworkCheck, baseUrl: string) {
+export function checkView(check: NetworkCheck, baseUrl: string, locale: Locale = "en") {
   const { connection, measure } = check;
   const entry = ({ severity: _severity, ...found }: Problem) =>
-    withDocUrl(inWords(found, { network: check.network, locale: "en" }), baseUrl);
+    withDocUrl(inWords(found, { network: check.network, locale }), baseUrl);
   return {
     valid: errorsOf(check).length === 0,
     errors: errorsOf(check).map(entry),
@@ -170,7 +176,7 @@ function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined
 export async function firstLegs(
   deps: PublishingDeps,
   post: Post,
-  connections: readonly Connection[],
+  { connections, locale }: Pick<PublishingScope, "connections" | "locale">,
   now: Date,
 ): Promise<readonly Leg[]> {
   const checks = await checkPost(deps, post.draft, connections);
@@ -179,7 +185,7 @@ export async function firstLegs(
   if (checks.every((check) => errorsOf(check).length > 0)) {
     const { publicBaseUrl } = deps.config;
     const platforms = Object.fromEntries(
-      checks.map((check) => [check.network, checkView(check, publicBaseUrl)]),
+      checks.map((check) => [check.network, checkView(check, publicBaseUrl, locale)]),
     );
     const message = "None of the requested networks can take this post.";
     throw new AppError("not_publishable", message, { details: { platforms } });

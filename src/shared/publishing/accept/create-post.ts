@@ -114,7 +114,7 @@ async function acceptPost(
   try {
     const issues = scheduleIssues(draft.scheduleAt, now);
     if (issues.length > 0) throw validationFailed(issues);
-    legs = await firstLegs(deps, post, scope.connections, now);
+    legs = await firstLegs(deps, post, scope, now);
     const operation = acceptOperation({
       idempotencyKey,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
@@ -137,7 +137,7 @@ async function acceptPost(
     action: draft.scheduleAt === null ? "post.accepted" : "post.scheduled",
     target: { type: "post", id: post.id },
   });
-  const view = postView({ post, legs }, config.publicBaseUrl, scope.connections);
+  const view = postView({ post, legs }, config.publicBaseUrl, scope.connections, scope.locale);
   return { post: view, httpStatus, replayed: false };
 }
 

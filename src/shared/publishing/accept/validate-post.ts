@@ -82,7 +82,10 @@ async function validate(
       draft.scheduleAt !== null,
     ),
     platforms: Object.fromEntries(
-      checked.map((check) => [check.network, checkView(check, deps.config.publicBaseUrl)]),
+      checked.map((check) => [
+        check.network,
+        checkView(check, deps.config.publicBaseUrl, scope.locale),
+      ]),
     ),
     media: looked.checks,
   };

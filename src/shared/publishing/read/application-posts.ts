@@ -128,7 +128,7 @@ async function searchPosts(
 /** Shows posts of several profiles. Reads the connections of each profile once, if the answer depends on them. */
 async function viewPosts(
   { config, connections }: PublishingDeps,
-  platformId: string,
+  { platformId, locale }: ApplicationScope,
   items: readonly PostWithLegs[],
 ): Promise<PostView[]> {
   const profileIds = new Set(
@@ -143,7 +143,7 @@ async function viewPosts(
     ),
   );
   return items.map((found) =>
-    postView(found, config.publicBaseUrl, ofProfiles.get(found.post.profileId)),
+    postView(found, config.publicBaseUrl, ofProfiles.get(found.post.profileId), locale),
   );
 }
 
@@ -192,7 +192,7 @@ export async function listApplicationPosts(
   });
   refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || at !== undefined);
   return {
-    items: await viewPosts(deps, platformId, items),
+    items: await viewPosts(deps, scope, items),
     nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };
@@ -201,16 +201,17 @@ export async function listApplicationPosts(
 /** Returns a post of the application, whatever profile it belongs to. @throws AppError `not_found` */
 export async function getApplicationPost(
   deps: PublishingDeps,
-  { platformId, applicationId }: ApplicationScope,
+  scope: ApplicationScope,
   postId: string,
 ): Promise<PostView> {
+  const { platformId, applicationId } = scope;
   const { postIndex, posts } = deps.stores;
   const entry = await postIndex.find(platformId, applicationId, postId);
   if (entry === undefined) throw notFound();
   const { profileId } = entry;
   const found = await posts.find({ platformId, profileId, postId }, "people");
   if (found === undefined) throw notFound();
-  const [view] = await viewPosts(deps, platformId, [found]);
+  const [view] = await viewPosts(deps, scope, [found]);
   if (view === undefined) throw notFound();
   return view;
 }
@@ -237,7 +238,7 @@ export async function listSchedule(
       status === "scheduled" && key.includes(`|${draft.scheduleAt}|`),
   });
   return {
-    items: await viewPosts(deps, platformId, items),
+    items: await viewPosts(deps, scope, items),
     nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };

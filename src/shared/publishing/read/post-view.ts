@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
+import type { Locale } from "../../runtime/locale.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { type Call, isFinal } from "../call.ts";
 import { isEnded, latestCall, type Leg, legStatusOf } from "../leg.ts";
@@ -29,10 +30,15 @@ export function dependsOnConnections({ legs }: PostWithLegs): boolean {
 
 export type PostView = ReturnType<typeof postView>;
 
-export function legRecord(draft: Draft, leg: Leg, connection: Connection | undefined) {
+export function legRecord(
+  draft: Draft,
+  leg: Leg,
+  connection: Connection | undefined,
+  locale: Locale = "en",
+) {
   const [{ state, result, at, attempts, lastAttemptAt, error }] = leg.calls;
   const comment = latestCall(leg, "comment");
-  const reading = { network: leg.network, locale: "en" } as const;
+  const reading = { network: leg.network, locale };
   const isAwaited = !isEnded(leg) && firstCommentOf(draft, leg.network) !== null;
   return {
     platform: leg.network,
@@ -84,7 +90,11 @@ function explained<
 }
 
 /** Returns a post as its events store it. `connections` of the profile are needed if `retryAvailable` needs them. */
-export function postRecord({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
+export function postRecord(
+  { post, legs }: PostWithLegs,
+  connections: readonly Connection[] = [],
+  locale: Locale = "en",
+) {
   const { draft } = post;
   const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
   return {
@@ -105,6 +115,7 @@ export function postRecord({ post, legs }: PostWithLegs, connections: readonly C
         draft,
         leg,
         connections.find(({ network }) => network === leg.network),
+        locale,
       ),
     ),
     tokens: {
@@ -125,8 +136,9 @@ export function postView(
   found: PostWithLegs,
   baseUrl: string,
   connections: readonly Connection[] = [],
+  locale?: Locale,
 ) {
-  const record = postRecord(found, connections);
+  const record = postRecord(found, connections, locale);
   const legs = record.legs.map((leg) => {
     const { firstComment, removal } = leg;
     return {

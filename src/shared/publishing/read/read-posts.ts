@@ -46,9 +46,9 @@ export async function viewPost(
   found: PostWithLegs,
 ): Promise<PostView> {
   const { publicBaseUrl } = deps.config;
-  if (!dependsOnConnections(found)) return postView(found, publicBaseUrl);
+  if (!dependsOnConnections(found)) return postView(found, publicBaseUrl, [], scope.locale);
   const connections = await connectionsOf(deps.connections, scope, "people");
-  return postView(found, publicBaseUrl, connections);
+  return postView(found, publicBaseUrl, connections, scope.locale);
 }
 
 /** Returns a post of the profile. @throws AppError `not_found` */
@@ -102,7 +102,9 @@ export async function listPosts(
     ? await connectionsOf(deps.connections, scope, "people")
     : [];
   return {
-    items: items.map((found) => postView(found, deps.config.publicBaseUrl, connections)),
+    items: items.map((found) =>
+      postView(found, deps.config.publicBaseUrl, connections, scope.locale),
+    ),
     nextCursor: next === undefined ? null : deps.cursors.make(next, bound),
     limit,
   };

@@ -103,7 +103,7 @@ export async function updatePost(
   const connections = await connectionsOf(deps.connections, scope);
   const updatedAt = changedAt(found.post, now);
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt };
-  const legs = await firstLegs(deps, post, connections, now);
+  const legs = await firstLegs(deps, post, { ...scope, connections }, now);
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
   await commitPost(deps, changeOperation(found.post, { post, legs }, expected));
   deps.audit.record(scope, {
