@@ -283,9 +283,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     const { profile: profileId = "", connection = "", application = "" } = item;
     const [profile, linked, app] = await Promise.all([
       undefinedIfDamaged(queries.findProfile(platformId, profileId)),
-      connection === ""
-        ? []
-        : connections.stores.connections.listOfProfile({ platformId, profileId }),
+      connection === "" ? [] : connectionsOf(connections, { platformId, profileId }),
       undefinedIfDamaged(queries.findApplication(platformId, application)),
     ]);
     const { account } = linked.find(({ id }) => id === connection) ?? {};
@@ -362,7 +360,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const background: Services["background"] = { ...modules, ...walk, mail: mailDeps, erasure };
   const readiness: Services["readiness"] = {
     checks: new SingleFlight<Readiness>(READINESS_MS, () => common.clock.now().getTime()),
-    pingTables: () => tenants.stores.platforms.ping(),
+    pingTables: () => queries.ping(),
     pingQueue: () => pingQueue(publishing),
     async useSecrets() {
       const claims = { userId: "readiness", platformId: "readiness", version: 0 };

@@ -18,7 +18,7 @@ const docAddress = shape(() =>
   z.url().describe("Link to the code's description in the reference."),
 );
 
-/** The sentences of a finding or an error. */
+/** Describes the sentences of a finding or an error. */
 const sentences = () => ({
   message: z
     .string()
@@ -32,7 +32,7 @@ const sentences = () => ({
     .describe("For the caller, in English: the field or setting to change. Null if there is none."),
 });
 
-/** What a finding or an error is about. */
+/** Describes what a finding or an error is about. */
 const place = () => ({
   field: z.string().nullable().describe("Path of the request's field."),
   mediaIndex: z.int().min(0).nullable().describe("Index of the media file concerned."),

@@ -52,5 +52,6 @@ export function createTenantQueries({ platforms, applications, profiles, keys }:
     findKey: (id: string) => keys.findWithHash(id),
     listApplicationIds: (platformId: string) => applications.listIds(platformId),
     linkGuard,
+    ping: () => platforms.ping(),
   };
 }
