@@ -5,28 +5,31 @@ import { simulate } from "./simulation.ts";
 
 /** The long check runs twenty thousand, a hundred large ones among them. */
 const SEEDS = 60;
+/** Seeds after which it ends, whatever has not happened. A change of the code moves what happens in which seed. */
+const SEEDS_MAX = 180;
 /** In the midst of 3,000 platforms that are active all the time. */
 const LARGE_SEED = PLATFORMS_EVERY;
-/**
- * How often what is rare has to happen: throttling takes a large run with very many posts, a redrive a long outage. Of 15
- * runs one has a retry.
- */
-const RARE: Readonly<Record<string, number>> = { throttled: 0, redrives: 1, retries: 1 };
+/** How often what is rare has to happen: throttling takes a large run with very many posts, a redrive a long outage. */
+const RARE: Readonly<Record<string, number>> = { throttled: 0, redrives: 1 };
+
+/** Returns what has not happened often enough. The runs are worth something only if everything has. */
+const missing = ({ counts }: Report) =>
+  Object.entries(counts).filter(([what, count]) => count < (RARE[what] ?? SEEDS / 20 + 1));
 
 /** Everything that customers, operators, workers and the timer do, with everything going wrong that can go wrong. */
 test(
-  `no rule of money, publishing or telling breaks in ${SEEDS} seeded runs`,
+  `no rule of money, publishing or telling breaks in ${SEEDS} seeded runs, in which everything happens`,
   { timeout: 600_000 },
   async () => {
     const report = new Report();
-    for (let seed = 1; seed <= SEEDS && report.failed.length < 3; seed += 1)
-      report.add(await simulate(seed));
     report.add(await simulate(LARGE_SEED));
+    for (let seed = 1; seed <= SEEDS_MAX && report.failed.length < 3; seed += 1) {
+      if (seed > SEEDS && missing(report).length === 0) break;
+      report.add(await simulate(seed));
+    }
     process.stdout.write(`${report.summary()}\n`);
     expect(report.failed.map(describeFailure)).toEqual([]);
-    // The runs are worth something only if all of this happened.
-    for (const [what, count] of Object.entries(report.counts))
-      expect(count, what).toBeGreaterThanOrEqual(RARE[what] ?? SEEDS / 20 + 1);
+    expect(missing(report)).toEqual([]);
   },
 );
 
