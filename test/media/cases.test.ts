@@ -323,10 +323,12 @@ describe("what is told about other types", () => {
   test("a HEIC is refused by a server that takes it, since nothing can be left out of it", async () => {
     const heic = written("libheif.heic");
     const target = { ...targetsOf("mastodon").image, types: ["image/heic"] };
-    const refusal = { code: "media_rejected", reason: "type" };
+    const refusal = { code: "media_rejected", reason: "imageType" };
     await expect(fitImage(await open(heic), target)).rejects.toMatchObject(refusal);
     const { image } = await open(heic);
-    expect(image === null ? undefined : planFit(image, target)).toMatchObject({ reason: "type" });
+    expect(image === null ? undefined : planFit(image, target)).toMatchObject({
+      reason: "imageType",
+    });
   });
 
   const avif = () => flag(400, 400);

@@ -429,7 +429,7 @@ describe("what is no image to work with", () => {
     const fitted = await fit(longer, facebook);
     expect(fitted.repairs).toEqual(["extrasRemoved"]);
     expect(Buffer.from(fitted.bytes).equals(bitmap)).toBe(true);
-    expect(await failureOf(fit(bitmap, bluesky))).toMatchObject({ reason: "type" });
+    expect(await failureOf(fit(bitmap, bluesky))).toMatchObject({ reason: "imageType" });
   });
 });
 

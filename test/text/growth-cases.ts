@@ -149,6 +149,7 @@ function errorCases(): GrowthCase[] {
       repeated("version "),
       repeated("duplicate of urn:li:share:"),
       repeated("1234567 "),
+      repeated("too big text "),
     ],
     covers: ERROR_PATTERNS[name as keyof typeof classifiers] ?? [],
   }));
@@ -158,7 +159,7 @@ function errorCases(): GrowthCase[] {
 const ERROR_PATTERNS: Partial<Record<keyof typeof classifiers, readonly string[]>> = {
   bluesky: [
     "networks/bluesky/errors.ts: could not find blob|blob",
-    "networks/bluesky/errors.ts: grapheme|too (?:big|long",
+    "networks/bluesky/errors.ts: too (?:big|long).*\\btext",
     "networks/bluesky/errors.ts: record:.*\\bthumb\\b",
     "networks/bluesky/errors.ts: record:.*\\bexternal\\b",
     "networks/bluesky/errors.ts: record:.*\\b(?:embed|imag",

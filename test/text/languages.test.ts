@@ -15,8 +15,8 @@ const placesOf = (text: unknown) => [...new Set(String(text).match(/\{\w+\}/g))]
 
 const ENGLISH = globSync("src/**/en.json");
 
-test("the texts of the connect page, of mails and of the pages of links are found", () => {
-  expect(ENGLISH).toHaveLength(3);
+test("the texts of the connect page, of mails, of the pages of links and of findings are found", () => {
+  expect(ENGLISH).toHaveLength(4);
 });
 
 describe.each(ENGLISH)("%s", (path) => {

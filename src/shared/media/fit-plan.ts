@@ -96,7 +96,7 @@ function fitRefusal(
   if (!READABLE_IMAGES.includes(contentType)) {
     if (!target.types.includes(contentType) || !facts.isSeparable)
       return {
-        reason: RAW_PHOTOS.includes(contentType) ? "raw" : "type",
+        reason: RAW_PHOTOS.includes(contentType) ? "raw" : "imageType",
         message: `${contentType} is not taken`,
       };
     if (size > target.bytesMax) return { reason: "size", message: `${size} bytes` };

@@ -176,7 +176,7 @@ describe("the examples, with what npm start runs", () => {
       const refused = await plan({ key, text }, ["instagram"]);
       const shown = await refused.text();
       expect(refused.status).toBe(422);
-      expect(shown).toContain("Instagram takes no post without an image or a video.");
+      expect(shown).toContain("Instagram accepts no post without a picture or a video.");
       expect(shown).toContain("No picture &#60;here&#62;</textarea>");
       expect(shown).toContain('value="instagram" checked');
       const late = await plan({ key, text, when: "2020-01-01T00:00:00.000Z" }, ["bluesky"]);
