@@ -108,7 +108,7 @@ describe("the ledger as CSV", () => {
         const cells = Object.entries({ ...entry, actorKind, actorId }).map(([name, value]) => [
           name,
           // A spreadsheet would run it.
-          String(value ?? "").replace(/^-=/, "'-="),
+          [value].join("").replace(/^-=/, "'-="),
         ]);
         return Object.fromEntries(cells);
       },

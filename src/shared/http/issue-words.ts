@@ -104,12 +104,12 @@ const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "")
 /** Returns how many letters must be added, left out or replaced to make one text of another (Levenshtein). */
 function editsBetween(left: string, right: string): number {
   let above = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...left].entries()) {
+  for (let row = 0; row < left.length; row += 1) {
     const line = [row + 1];
-    for (const [column, other] of [...right].entries())
+    for (let column = 0; column < right.length; column += 1)
       line.push(
         Math.min(
-          (above[column] ?? 0) + (letter === other ? 0 : 1),
+          (above[column] ?? 0) + (left[row] === right[column] ? 0 : 1),
           (above[column + 1] ?? 0) + 1,
           (line[column] ?? 0) + 1,
         ),

@@ -58,7 +58,7 @@ type WordTable<Of> = Readonly<Record<string, Of>>;
 
 /** Returns the entries of a table for these keys, as far as it has them. */
 function entriesOf<Of>(table: WordTable<Of>, ...keys: readonly string[]): readonly Of[] {
-  return keys.flatMap((key) => (Object.hasOwn(table, key) ? (table[key] ?? []) : [])) as Of[];
+  return keys.flatMap((key) => (Object.hasOwn(table, key) ? (table[key] ?? []) : []));
 }
 
 /** Reports whether there is a value for each placeholder. A network's refusal may lack those of a check. */

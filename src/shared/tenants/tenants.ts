@@ -26,7 +26,7 @@ export {
   platformSummaryExample,
   UpdatePlatformBody,
 } from "./platform-schema.ts";
-export { announcedAt, erasedAt, type Platform, type PlatformAccess } from "./platform.ts";
+export { announcedAt, erasedAt, type Platform } from "./platform.ts";
 export {
   isLastOwner,
   isLastUser,

@@ -19,6 +19,7 @@ interface FormOptions {
 }
 
 /** Returns the rules on reels and stories that both networks have. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the ids of what it returns have it
 export function formRules<const Network extends string>(network: Network) {
   const { error, warning } = ruleRows<FormFacts<string, FormOptions>>();
   const rows = {

@@ -1,6 +1,6 @@
 /** `erasing`: the profile is being removed, and nothing can undo that. */
 export const PROFILE_STATUSES = ["active", "disabled", "erasing"] as const;
-export type ProfileStatus = (typeof PROFILE_STATUSES)[number];
+type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
 /** One of the platform's end customers or organisations. */
 export interface Profile {
