@@ -36,7 +36,7 @@ const networkLimits = shape(() =>
     maxMedia: count().describe("Files in a post. Some kinds allow fewer; see `rules`."),
     image: z
       .strictObject(fileLimits())
-      .describe("Larger images and other types are made to fit where possible."),
+      .describe("Larger images and other types are fitted where possible."),
     video: z
       .strictObject({ ...fileLimits(), secondsMax: count().nullable() })
       .nullable()
