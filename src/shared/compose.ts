@@ -32,6 +32,7 @@ import {
   SEND_MAILS,
 } from "./mail/mail.ts";
 import { NETWORK_NAMES } from "./networks/names.ts";
+import { titleOf } from "./networks/wording.ts";
 import { undefinedIfDamaged } from "./runtime/storage/damaged-row.ts";
 import {
   COSTLY_WORK,
@@ -288,13 +289,11 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ]);
     const { account } = linked.find(({ id }) => id === connection) ?? {};
     const network = NETWORK_NAMES.find((name) => name === item["network"]);
-    // Loaded when a mail names a network, because it brings all of them.
-    const title = network && (await import("./networks/networks.ts")).networkOf(network).title;
     return {
       ...(profile !== undefined && { profile: profile.title }),
       ...(account !== undefined && { connection: account.displayName || account.username }),
       ...(app !== undefined && { application: app.name }),
-      ...(title !== undefined && { network: title }),
+      ...(network !== undefined && { network: titleOf(network) }),
     };
   };
   const mailDeps = mailOf(base, walks, { owners: listOwners, namesOf }, commit);

@@ -74,23 +74,23 @@ export type CheckedTable<Facts> = Readonly<Record<string, Rule & RuleCheck<Facts
 export function ruleRows<Facts>() {
   type Row = Omit<Rule, "severity" | "code"> & RuleCheck<Facts>;
   type Made<Severity, Code> = { readonly severity: Severity; readonly code: Code };
-  function error<const Code extends LegErrorCode>(code: Code): Made<"error", Code>;
-  function error<const Code extends LegErrorCode, const Of extends Row>(
-    code: Code,
-    row: Of,
-  ): Made<"error", Code> & Of;
-  function error(code: LegErrorCode, row: Row = {}) {
-    return { severity: "error", code, ...row };
+  function rowsOf<const Severity extends Rule["severity"], Codes extends Rule["code"]>(
+    severity: Severity,
+  ) {
+    function row<const Code extends Codes>(code: Code): Made<Severity, Code>;
+    function row<const Code extends Codes, const Of extends Row>(
+      code: Code,
+      own: Of,
+    ): Made<Severity, Code> & Of;
+    function row(code: Codes, own: Row = {}) {
+      return { severity, code, ...own };
+    }
+    return row;
   }
-  function warning<const Code extends WarningCode>(code: Code): Made<"warning", Code>;
-  function warning<const Code extends WarningCode, const Of extends Row>(
-    code: Code,
-    row: Of,
-  ): Made<"warning", Code> & Of;
-  function warning(code: WarningCode, row: Row = {}) {
-    return { severity: "warning", code, ...row };
-  }
-  return { error, warning };
+  return {
+    error: rowsOf<"error", LegErrorCode>("error"),
+    warning: rowsOf<"warning", WarningCode>("warning"),
+  };
 }
 
 /** Returns the problems of a draft by a table of rules, in the table's order. */

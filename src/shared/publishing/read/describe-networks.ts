@@ -112,6 +112,9 @@ function rulesOf(name: NetworkName): NetworkDescription["rules"] {
   });
 }
 
+/** Every caller gets the same rules, so they are worded once: anybody may ask, without a credential. */
+const RULES = shape(() => new Map(NETWORK_NAMES.map((name) => [name, rulesOf(name)])));
+
 /** Describes what each network takes, from the tables by which posts are checked. */
 export function getNetworks({
   config,
@@ -139,7 +142,10 @@ export function getNetworks({
         : null,
     };
     const configured = findAvailable(name, config.networkApps) !== undefined;
-    return [name, { name: network.title, configured, fields, limits, rules: rulesOf(name) }];
+    return [
+      name,
+      { name: network.title, configured, fields, limits, rules: RULES().get(name) ?? [] },
+    ];
   });
   // Safe: the names are exactly those of all networks.
   return Object.fromEntries(described) as Record<NetworkName, NetworkDescription>;
