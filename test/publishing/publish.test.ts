@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
+import { aCharge } from "../setup/a-charge.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
@@ -190,16 +191,6 @@ describe("the wallet", () => {
 /** Takes tokens from the wallet until this many are left. */
 async function spendDownTo({ application }: Publisher, have: number, left: number): Promise<void> {
   await chargeTogether(relay.services.ledger, application.platform.id, [
-    {
-      operationId: unique("spend"),
-      operation: "posts.schedule",
-      tokens: have - left,
-      applicationId: null,
-      profileId: null,
-      postId: null,
-      network: null,
-      actor: { kind: "system", id: "test" },
-      requestId: "req_test",
-    },
+    aCharge(unique("spend"), have - left, { operation: "posts.schedule" }),
   ]);
 }

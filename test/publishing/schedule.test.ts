@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chargeTogether } from "../../src/shared/ledger/ledger.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
+import { aCharge } from "../setup/a-charge.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -123,17 +124,7 @@ describe("a scheduled post", () => {
     const { text, post } = await schedule(publisher);
     const { tokenBalance } = await publisher.balance();
     await chargeTogether(relay.services.ledger, publisher.owner.platformId, [
-      {
-        operationId: uniqueKey(),
-        operation: "posts.schedule",
-        tokens: tokenBalance - 5,
-        applicationId: null,
-        profileId: null,
-        postId: null,
-        network: null,
-        actor: { kind: "system", id: "test" },
-        requestId: "req_test",
-      },
+      aCharge(uniqueKey(), tokenBalance - 5, { operation: "posts.schedule" }),
     ]);
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
