@@ -41,7 +41,7 @@ interface Announcement {
 export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement): void {
   writeCurlFile(curlFile, demo);
   const rows = [
-    ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, log-ins, failures to cause"],
+    ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, logins, failures to cause"],
     ["Mailbox", `${demo.sandboxUrl}/mailbox`, "every mail that the relay sends"],
     ["Reference", `${demo.baseUrl}/docs`, "every call of the API; the next address has its key"],
     ["Try calls", `${demo.sandboxUrl}/reference`, "the reference with buttons that send a call"],

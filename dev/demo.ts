@@ -102,7 +102,7 @@ const Profile = z.object({ id: z.string() });
 
 const Mails = z.object({ mails: z.array(z.object({ links: z.array(z.string()) })) });
 
-/** Verifies an e-mail as its owner would: with the link in the mailbox, and the password. */
+/** Verifies an email as its owner would: with the link in the mailbox, and the password. */
 async function verifyEmail(
   api: ApiClient,
   sandboxUrl: string,

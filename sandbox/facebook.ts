@@ -25,7 +25,7 @@ import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "
 
 const GRAPH_HOSTS = ["graph.facebook.com", "graph-video.facebook.com"];
 
-/** Facebook's log-in dialog, Graph API and upload host, as far as publishing to Pages needs them. */
+/** Facebook's login dialog, Graph API and upload host, as far as publishing to Pages needs them. */
 export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetwork {
   readonly name = "facebook";
   readonly title = "Facebook";

@@ -33,7 +33,7 @@ function logIns(networks: readonly SandboxNetwork[]): string {
       return `<dt>${escapeHtml(label)}</dt><dd>${values.join("")}</dd>`;
     }),
   );
-  return `<section class="help"><h2>Log-ins</h2><dl>${rows.join("")}</dl></section>`;
+  return `<section class="help"><h2>Logins</h2><dl>${rows.join("")}</dl></section>`;
 }
 
 function magicWords(): string {

@@ -23,6 +23,12 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bin place of\b/i, "instead of"],
   [/\b(?:told|hears?|heard) of\b/i, "notified of, gets the event"],
   [/\blook(?:s|ed|ing)? aside\b/i, "reconcile, check"],
+  [/(?<!(?:adresse|endereço de|confirmed) )\b(?:e-mail|E-mail)/, "email"], // words: quoted
+  [/(?<![-/.\w])log-(?:in|out)s?\b(?!\/)/i, "login, logout; log in, log out as verbs"],
+  [/\bNothing (?:needs|has) to be done\b/i, "No action needed"],
+  [/\bthere is nothing to say\b/i, "No content"], // words: quoted
+  [/\bcut behind\b/i, "cut after"],
+  [/\bhold still\b/i, "pause"],
 ];
 
 export interface WordFinding {

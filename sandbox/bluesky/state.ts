@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Asked, Code } from "../oauth-provider.ts";
 
-/** Log-in of the account that is always there. */
+/** Login of the account that is always there. */
 export const DEMO_HANDLE = "demo.bsky.social";
 export const DEMO_APP_PASSWORD = "demo-demo-demo-demo";
 /** A second account, to be mentioned and to post beside the first. */
@@ -141,7 +141,7 @@ export function freshState(): BlueskyState {
   };
 }
 
-/** By handle, DID or e-mail, as the log-in takes them. */
+/** By handle, DID or email, as the login takes them. */
 export function findAccount(state: BlueskyState, identifier: string): Account | undefined {
   const wanted = identifier.toLowerCase();
   return state.accounts.find(

@@ -64,7 +64,7 @@ export const authRoutes = [
     operationId: "logIn",
     summary: "Log in",
     description:
-      "Starts a dashboard session. With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
+      "Starts a dashboard session. With TOTP on, a login without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong email and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further logins with the email get 429. Attempts with a `deviceToken` from an earlier login are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
     access: signingIn,
     body: LogInBody,
     response: signedIn,
@@ -88,7 +88,7 @@ export const authRoutes = [
     operationId: "confirmSession",
     summary: "Confirm a session with the password",
     description:
-      "Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
+      "Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a login is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     response: confirmedSession,
@@ -119,7 +119,7 @@ export const authRoutes = [
     operationId: "startTotp",
     summary: "Start setting up TOTP",
     description:
-      "Returns a secret for an authenticator app. Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
+      "Returns a secret for an authenticator app. Logins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
     access: confirmed(sessionOnly),
     status: 201,
     response: totpSecret,

@@ -28,7 +28,7 @@ const loadPage = async () => (await import("./link-page.ts")).linkPage;
 const refusedLinkPage = async (error: AppError, call: RefusedCall) =>
   (await loadPage()).refuse(error, call);
 
-/** Has no fields, so that it is the same for every e-mail. */
+/** Has no fields, so that it is the same for every email. */
 const accepted = shape(() => z.strictObject({}));
 
 const PAGE_ANSWERS = {
@@ -73,7 +73,7 @@ export const linkRoutes = [
     operationId: "askForReset",
     summary: "Request a password reset",
     description:
-      "Mails a link that sets a new password. The answer doesn't depend on whether the e-mail is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "Mails a link that sets a new password. The answer doesn't depend on whether the email is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,
@@ -89,7 +89,7 @@ export const linkRoutes = [
     operationId: "confirmReset",
     summary: "Set a new password with a reset link",
     description:
-      "Ends every session and every other link of the user, and verifies the e-mail. Failed log-ins and wrong codes so far no longer count. A second factor stays on.",
+      "Ends every session and every other link of the user, and verifies the email. Failed logins and wrong codes so far no longer count. A second factor stays on.",
     access: signingIn,
     body: ConfirmResetBody,
     response: knownDevice,

@@ -50,7 +50,7 @@ export const accountRoutes = [
     operationId: "updateNotices",
     summary: "Change the notice settings",
     description:
-      "Switches notices by mail on or off. Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
+      "Switches notices by mail on or off. Each owner with a verified email gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
     access: ofOwner(sessionOnly),
     body: UpdateNoticesBody,
     response: notices,

@@ -65,7 +65,7 @@ export const chapters: readonly Chapter[] = [
   },
   {
     name: "Signing in",
-    about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
+    about: "Dashboard sessions of a platform's staff: sign-up, login, TOTP.",
     routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
   },
   {

@@ -56,13 +56,13 @@ describe("signing up", () => {
     await closed.stop();
   });
 
-  test("an e-mail signs up once, whatever its case and the space around it", async () => {
+  test("an email signs up once, whatever its case and the space around it", async () => {
     await signUp({ email: "once@example.com" });
     const { status, body } = await signUp({ email: "  ONCE@Example.com " });
     expect([status, body.error.code, body.error.details]).toEqual([409, "conflict", {}]);
   });
 
-  test("of concurrent sign-ups with one e-mail exactly one succeeds", async () => {
+  test("of concurrent sign-ups with one email exactly one succeeds", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => signUp({ email: "crowd@example.com" })),
     );
@@ -82,7 +82,7 @@ describe("signing up", () => {
   });
 
   test.each([
-    ["an e-mail that is none", { email: "nobody" }, "email"],
+    ["an email that is none", { email: "nobody" }, "email"],
     ["a password of 11 characters", { password: "a".repeat(11) }, "password"],
     ["a password of 129 characters", { password: "a".repeat(129) }, "password"],
     ["a platform name of space alone", { platformName: "   " }, "platformName"],
@@ -109,7 +109,7 @@ describe("logging in", () => {
     platform = await aPlatform(relay);
   });
 
-  test("logging in with e-mail and password starts a session", async () => {
+  test("logging in with email and password starts a session", async () => {
     const { status, body } = await logIn(platform.email.toUpperCase());
     expect(status).toBe(200);
     expect(body.data.platform.id).toBe(platform.id);
@@ -125,7 +125,7 @@ describe("logging in", () => {
     expect((await logIn(email.replace("k", "\u212A"))).status).toBe(401);
   });
 
-  test("an unknown e-mail and a wrong password get the same answer", async () => {
+  test("an unknown email and a wrong password get the same answer", async () => {
     const [unknown, wrong] = await Promise.all([
       logIn("nobody@example.com"),
       logIn(platform.email, "another password"),
@@ -138,7 +138,7 @@ describe("logging in", () => {
     expect(wrongError.code).toBe("invalid_credentials");
   });
 
-  test("an unknown e-mail costs a comparison like a known one", async () => {
+  test("an unknown email costs a comparison like a known one", async () => {
     // Cost 9 is slow enough to be told from everything else and fast enough for a test.
     const slow = await startRelay({ settings: { BCRYPT_COST: "9" } });
     const known = await aPlatform(slow);

@@ -50,7 +50,7 @@ describe("a stolen session", () => {
     expect(outcomeOf(await relay.call("POST", "/v1/applications", { session, body }))).toBe("201");
   });
 
-  test("a stolen session can't guess the password to confirm: failures count as those of log-ins, and lock the owner's device out of nothing", async () => {
+  test("a stolen session can't guess the password to confirm: failures count as those of logins, and lock the owner's device out of nothing", async () => {
     const { session, email } = await aStolenSession();
     const device = dataOf(
       await relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } }),
@@ -88,7 +88,7 @@ describe("a stolen session", () => {
 });
 
 describe("a confirmation", () => {
-  test("lasts for ten minutes, on every instance, and a log-in counts as one", async () => {
+  test("lasts for ten minutes, on every instance, and a login counts as one", async () => {
     const { session } = await aStolenSession();
     const { token, confirmedUntil } = dataOf(await confirm(session));
     const left = Date.parse(confirmedUntil) - relay.clock.now().getTime();

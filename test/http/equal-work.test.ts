@@ -3,7 +3,7 @@ import { enabledTotp } from "../setup/authenticator.ts";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
-// The time of an answer tells what was read. So a refusal has to ask storage for the same, whether the e-mail address is
+// The time of an answer tells what was read. So a refusal has to ask storage for the same, whether the email address is
 // known or not.
 let relay: Relay;
 let calls: string[] = [];
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-/** What a log-in is answered, and what it asks storage for. */
+/** What a login is answered, and what it asks storage for. */
 async function logIn(email: string, more: object = {}) {
   calls = [];
   const body = { email, password: "not the right one", ...more };
@@ -26,7 +26,7 @@ async function logIn(email: string, more: object = {}) {
   return { outcome: outcomeOf(answer), calls: [...calls] };
 }
 
-/** The same of the one of three log-ins that asks for least: instances also tell each other their counts now and then. */
+/** The same of the one of three logins that asks for least: instances also tell each other their counts now and then. */
 async function leastOf(email: string, more: object = {}) {
   const tries = [await logIn(email, more), await logIn(email, more), await logIn(email, more)];
   return tries.toSorted((one, other) => one.calls.length - other.calls.length)[0];
@@ -45,7 +45,7 @@ async function withTotp(): Promise<TestPlatform> {
   return platform;
 }
 
-describe("a log-in asks storage", () => {
+describe("a login asks storage", () => {
   async function cost(email: string, more: object = {}): Promise<number> {
     const least = await leastOf(email, { password: PASSWORD, ...more });
     expect(least?.outcome).toBe("200");
@@ -80,7 +80,7 @@ describe("a log-in asks storage", () => {
   });
 });
 
-describe("a log-in that is refused asks storage for the same as one with an unknown e-mail", () => {
+describe("a login that is refused asks storage for the same as one with an unknown email", () => {
   test.each([
     ["a wrong password", () => aPlatform(relay), {}],
     ["a wrong password of a suspended platform", suspended, {}],
@@ -88,7 +88,7 @@ describe("a log-in that is refused asks storage for the same as one with an unkn
     ["a wrong password and a code where TOTP is on", withTotp, { totpCode: "123456" }],
     ["a wrong code", withTotp, { password: PASSWORD, totpCode: "123456" }],
   ])(
-    "a refused log-in asks storage for the same as an unknown e-mail: %s",
+    "a refused login asks storage for the same as an unknown email: %s",
     async (_, owner, body) => {
       const unknown = await leastOf(`nobody-${Math.random()}@example.com`, body);
       expect(unknown?.outcome).toBe("401 invalid_credentials");

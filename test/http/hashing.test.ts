@@ -17,7 +17,7 @@ const many = <T>(count: number, make: (index: number) => T) =>
 const countOf = (answers: readonly Answer[], wanted: number) =>
   answers.filter(({ status }) => status === wanted).length;
 
-describe("an e-mail that is taken", () => {
+describe("an email that is taken", () => {
   test("costs no hash, no matter who asks for it and how often", async () => {
     const [mine, other] = [
       await aPlatform(relay, { tokens: 0 }),
@@ -38,7 +38,7 @@ describe("an e-mail that is taken", () => {
     expect(countOf(added, 409)).toBeGreaterThan(0);
   });
 
-  test("an e-mail that is taken stays free when there was no room for its hash", async () => {
+  test("an email that is taken stays free when there was no room for its hash", async () => {
     const team = await aPlatform(relay, { tokens: 0 });
     const email = "no-room@example.com";
     const hash = vi.spyOn(relay.services.people.secrets.passwords, "inTurn");

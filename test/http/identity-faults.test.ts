@@ -39,7 +39,7 @@ async function persistently(fault: TableFault, nth: number, call: () => Promise<
 test("the faults are met: a lost write on a condition is a 503 that can be repeated", async () => {
   const body = { email: "lost@example.com", password: PASSWORD, platformName: "Lost" };
   const create = () => relay.call("POST", "/v1/auth/signup", { body });
-  // The claim of the e-mail.
+  // The claim of the email.
   faulted.next("lose_request", 1);
   const { status, headers, body: answer } = await create();
   expect([status, answer.error.code]).toEqual([503, "service_unavailable"]);
@@ -56,7 +56,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
     const logIn = () =>
       relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } });
     if (answer.status === 409 && (await logIn()).status === 401) {
-      // Only the claim of the e-mail survived; it can be taken over in time.
+      // Only the claim of the email survived; it can be taken over in time.
       relay.advance(11 * 60_000);
       answer = await signUp();
       expect(answer.status).toBe(201);
@@ -181,7 +181,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
     };
     let invited = await persistently(fault, nth, invite);
     if (invited.status === 409) {
-      // Only the claim of the e-mail survived; it can be taken over in time.
+      // Only the claim of the email survived; it can be taken over in time.
       relay.advance(11 * 60_000);
       session = await freshSession(calm, platform);
       invited = await invite();

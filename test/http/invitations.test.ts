@@ -218,7 +218,7 @@ describe("an invitation", () => {
     expect(outcomeOf(await accept(tokenOf(again.body.data.url)))).toBe("201");
   });
 
-  test("claims no e-mail, and is refused to somebody who signs in elsewhere", async () => {
+  test("claims no email, and is refused to somebody who signs in elsewhere", async () => {
     const [team, other] = [await aTeam(), await aTeam()];
     const { url } = dataOf(await invite(team.session, { email: other.email }));
     const token = tokenOf(url);

@@ -12,7 +12,7 @@ const WORDS = "write %2B for a plus sign, which a query reads as a space";
 const issuesOf = ({ body }: { readonly body: { readonly error: { readonly details: object } } }) =>
   (body.error.details as { issues: { path: string; message: string }[] }).issues;
 
-test("an e-mail with an unencoded plus sign is refused with what to write, and found with %2B", async () => {
+test("an email with an unencoded plus sign is refused with what to write, and found with %2B", async () => {
   const operator = ["Admin"];
   const path = "/v1/admin/users?email=ada";
   const refused = await relay.call("GET", `${path}+1@example.com`, { operator });

@@ -23,7 +23,7 @@ const logIn = (email: string) =>
   relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } });
 
 describe("operators", () => {
-  test("find out whose e-mail it is, by the whole of it", async () => {
+  test("find out whose email it is, by the whole of it", async () => {
     const team = await aPlatform(relay);
     const { body } = await find(` ${team.email.toUpperCase()} `);
     expect(body.data).toEqual([
@@ -47,7 +47,7 @@ describe("operators", () => {
       expect(outcomeOf(await read(`/v1/admin/platforms/${unknown}/users`))).toBe("404 not_found");
   });
 
-  test("remove a user, whose sessions end and whose e-mail is free", async () => {
+  test("remove a user, whose sessions end and whose email is free", async () => {
     const team = await aPlatform(relay);
     const colleague = await aColleague(team);
     const { token: session } = dataOf(await logIn(colleague.email));

@@ -60,7 +60,7 @@ describe("changing the password", () => {
     expect(await sessionWith(second)).toBe("200");
   });
 
-  test("changing the password can be repeated by the session that was kept, and a log-out ends that too", async () => {
+  test("changing the password can be repeated by the session that was kept, and a logout ends that too", async () => {
     const { email, session } = await aUser();
     await change(session);
     const back = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
@@ -71,7 +71,7 @@ describe("changing the password", () => {
     expect(await sessionWith(second)).toBe(ENDED);
   });
 
-  test("needs the current one, and answers a wrong one like a log-in does", async () => {
+  test("needs the current one, and answers a wrong one like a login does", async () => {
     const { email, session } = await aUser();
     const wrong = await change(session, { currentPassword: "not the password" });
     const login = await logIn(email, "not the password");
@@ -137,7 +137,7 @@ describe("changing the password", () => {
     expect(await sessionWith(isFirst ? second : session)).toBe(ENDED);
   });
 
-  test("no log-in with the old one outlives it, however the two meet", async () => {
+  test("no login with the old one outlives it, however the two meet", async () => {
     const { email, session } = await aUser();
     const logins = (count: number) => Array.from({ length: count }, () => logIn(email));
     const [changed, ...answers] = await Promise.all([
@@ -214,7 +214,7 @@ describe("hashing", () => {
   const bcryptMatches = (text: string, hash: string) =>
     hashingThreads.run({ kind: "compare", text, hash, burntCosts: [] });
 
-  test("leaves the event loop free while eight log-ins at the full cost are checked", async () => {
+  test("leaves the event loop free while eight logins at the full cost are checked", async () => {
     const slow = await startRelay({ settings: { BCRYPT_COST: "12" } });
     const { email } = await aUser(slow);
     const before = performance.eventLoopUtilization();

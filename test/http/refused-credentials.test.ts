@@ -92,7 +92,7 @@ const BROKEN: readonly (readonly [string, () => Promise<string> | string, () => 
   ],
   ["the type of a logout token", () => issued({ type: "logout+jwt" }), () => ({ check: "type" })],
   [
-    "the nonce of a log-in",
+    "the nonce of a login",
     () => issued({ more: { nonce: "n-1" } }),
     () => ({ check: "kind of token", expected: "an access token", found: "nonce: n-1" }),
   ],

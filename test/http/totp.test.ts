@@ -104,7 +104,7 @@ describe("switching TOTP on", () => {
     expect(outcomeOf(await confirm(session, code()))).toBe("200");
   });
 
-  test("guessing the first code is limited like log-ins", async () => {
+  test("guessing the first code is limited like logins", async () => {
     const { session } = await aPlatform(relay, { tokens: 0 });
     const { code } = await startedTotp(relay, session);
     for (let guess = 0; guess < 5; guess += 1)
@@ -142,7 +142,7 @@ describe("logging in with TOTP on", () => {
     },
   );
 
-  test("a wrong code, a wrong password and an unknown e-mail get the same answer", async () => {
+  test("a wrong code, a wrong password and an unknown email get the same answer", async () => {
     const { email, app } = await aGuardedPlatform();
     const wrongCode = await logIn(email, { totpCode: WRONG_CODE });
     const wrongPassword = await logIn(email, { password: "another one", totpCode: app.code() });
@@ -253,7 +253,7 @@ describe("logging in with TOTP on", () => {
     expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
   });
 
-  test("a whole log-in clears what was counted", async () => {
+  test("a whole login clears what was counted", async () => {
     const { email, app } = await aGuardedPlatform();
     for (let round = 0; round < 3; round += 1) {
       for (let guess = 0; guess < 4; guess += 1) await logIn(email, { totpCode: WRONG_CODE });
@@ -353,14 +353,14 @@ describe("switching TOTP off", () => {
     expect(outcomeOf(await remove(session, { code: recovery }))).toBe("204");
   });
 
-  test("a code is used up by whichever comes first, a log-in or the removal", async () => {
+  test("a code is used up by whichever comes first, a login or the removal", async () => {
     const { session, email, app } = await aGuardedPlatform();
     const code = app.code();
     const [login, removal] = await Promise.all([
       logIn(email, { totpCode: code }),
       remove(session, { code }),
     ]);
-    // After the removal a log-in that had been checked before needs no code any more.
+    // After the removal a login that had been checked before needs no code any more.
     expect(["200", "401 invalid_credentials"]).toContain(outcomeOf(login));
     expect(["204", "401 invalid_credentials"]).toContain(outcomeOf(removal));
     expect([login.status, removal.status]).not.toEqual([401, 401]);

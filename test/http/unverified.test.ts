@@ -61,7 +61,7 @@ async function rowsKept(): Promise<readonly string[]> {
 
 const guarded = routes.filter((route) => !isOfNobody(route) && !ALLOWED.has(nameOf(route)));
 
-describe("a user whose e-mail is not verified", () => {
+describe("a user whose email is not verified", () => {
   const writes = guarded.filter(({ method }) => method !== "GET");
   test.each(writes.map((route) => [nameOf(route), route] as const))(
     "an unverified user is refused %s, which writes nothing",
@@ -85,7 +85,7 @@ describe("a user whose e-mail is not verified", () => {
     },
   );
 
-  test("a user whose e-mail is not verified is admitted by the routes that say so, which there are", async () => {
+  test("a user whose email is not verified is admitted by the routes that say so, which there are", async () => {
     const found = routes.filter((route) => ALLOWED.has(nameOf(route)));
     expect(found).toHaveLength(ALLOWED.size);
     for (const route of found.toReversed())

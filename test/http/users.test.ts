@@ -50,7 +50,7 @@ async function aColleague({ session }: TestPlatform): Promise<Colleague> {
 }
 
 describe("staff", () => {
-  test("staff are added with an e-mail and a password, and sign in to the same platform", async () => {
+  test("staff are added with an email and a password, and sign in to the same platform", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const { status, body } = await invite(team.session, ` ${email} `);
@@ -114,7 +114,7 @@ describe("staff", () => {
     );
   });
 
-  test("the latest log-in is shown, no matter who reads it", async () => {
+  test("the latest login is shown, no matter who reads it", async () => {
     const team = await aTeam();
     const colleague = await aColleague(team);
     const shown = async () =>
@@ -129,7 +129,7 @@ describe("staff", () => {
   });
 
   test.each([
-    ["an e-mail that is none", { email: "nobody" }, "email"],
+    ["an email that is none", { email: "nobody" }, "email"],
     ["a password of 11 characters", { password: "a".repeat(11) }, "password"],
     ["a role that there is not", { role: "admin" }, "role"],
   ])("%s is refused", async (_name, body, path) => {
@@ -143,7 +143,7 @@ describe("staff", () => {
     expect(answer.error.details.issues[0].path).toBe(path);
   });
 
-  test("an e-mail that somebody signs in with is refused, whichever platform it is on", async () => {
+  test("an email that somebody signs in with is refused, whichever platform it is on", async () => {
     const [mine, other] = [await aTeam(), await aTeam()];
     const taken = [mine.email, other.email, other.email.toUpperCase()];
     for (const email of taken) {
@@ -153,7 +153,7 @@ describe("staff", () => {
     expect(await listed(mine.session)).toHaveLength(1);
   });
 
-  test("of invitations and a sign-up with one e-mail at once, on two instances, one succeeds", async () => {
+  test("of invitations and a sign-up with one email at once, on two instances, one succeeds", async () => {
     const [mine, other] = [await aTeam(), await aTeam()];
     const email = uniqueEmail();
     const body = { email, password: PASSWORD, platformName: "Example" };
@@ -170,7 +170,7 @@ describe("staff", () => {
 });
 
 describe("removing staff", () => {
-  test("ends their sessions at once, on every instance, and frees the e-mail", async () => {
+  test("ends their sessions at once, on every instance, and frees the email", async () => {
     const [team, other] = [await aTeam(), await aTeam()];
     const colleague = await aColleague(team);
     expect(await listed(colleague.session, instance)).toHaveLength(2);
@@ -191,9 +191,9 @@ describe("removing staff", () => {
 
   test.each<[string, (session: string, id: string, owner: string) => Promise<unknown>]>([
     ["removing staff", (_session, id, owner) => remove(owner, id)],
-    ["a log-out", (session) => relay.call("POST", "/v1/auth/logout", { session })],
+    ["a logout", (session) => relay.call("POST", "/v1/auth/logout", { session })],
     [
-      "a log-out of the session alone",
+      "a logout of the session alone",
       (session) => relay.call("POST", "/v1/auth/logout", { session, body: { everywhere: false } }),
     ],
   ])("%s ends the profile grants that the session minted", async (_way, end) => {

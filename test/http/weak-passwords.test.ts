@@ -35,13 +35,13 @@ describe("a password that is set", () => {
     ]);
   });
 
-  test("a password that is set may not be the e-mail", async () => {
+  test("a password that is set may not be the email", async () => {
     const { body } = await signUp("ann.baker@bakery.example", {
       email: "ann.baker@bakery.example",
     });
     expect(body.error.details.issues[0]).toMatchObject({
       code: "password_too_weak",
-      message: expect.stringContaining("the e-mail"),
+      message: expect.stringContaining("the email"),
     });
   });
 
@@ -81,7 +81,7 @@ describe("a password that is set", () => {
     const email = `${name}@${randomBytes(4).toString("hex")}.${domain}`;
     const { body } = await signUp(password, { email, platformName });
     expect(body.error.details.issues).toMatchObject([
-      { code: "password_too_weak", message: expect.stringContaining("is made of the e-mail") },
+      { code: "password_too_weak", message: expect.stringContaining("is made of the email") },
     ]);
   });
 
@@ -99,7 +99,7 @@ describe("a password that is set", () => {
     expect(body.error.details.issues[0]).toMatchObject({ path: "password", code: "too_small" });
   });
 
-  test("a password that is set is checked wherever one is set, and never at a log-in", async () => {
+  test("a password that is set is checked wherever one is set, and never at a login", async () => {
     const { session, email } = await aPlatform(relay);
     const weak = "password1234";
     const tries = [

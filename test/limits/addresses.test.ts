@@ -63,7 +63,7 @@ describe("an address", () => {
     expect(counts).toEqual([SIGN_UPS, SIGN_UPS, SIGN_UPS, SIGN_UPS, 0, 0]);
   });
 
-  test("an address may open 300 pages of links a minute, which leaves its log-ins alone", async () => {
+  test("an address may open 300 pages of links a minute, which leaves its logins alone", async () => {
     const ip = "203.0.113.30";
     const half = await admitted(150, () => openPage(ip));
     const posts = await admitted(40, () => switchOff(ip));
@@ -74,7 +74,7 @@ describe("an address", () => {
     expect(outcomeOf(await logIn(ip))).toBe("401 invalid_credentials");
   });
 
-  test("an address that uses links counts as it does for log-ins", async () => {
+  test("an address that uses links counts as it does for logins", async () => {
     const ip = "203.0.113.31";
     const use = () =>
       relay.call("POST", "/v1/auth/ui/reset", {

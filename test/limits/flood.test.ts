@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 test.each(["log_ins", "resets"] as const)(
-  "%s of strangers from a dozen networks delay neither reads and posts of others nor log-ins from known devices",
+  "%s of strangers from a dozen networks delay neither reads and posts of others nor logins from known devices",
   { retry: 1, timeout: 300_000 },
   async (kind) => {
     const without = await measure(flooded, CONTROL_MS);
@@ -30,7 +30,7 @@ test.each(["log_ins", "resets"] as const)(
     const most = (ms: number) => FACTOR * Math.max(ms, MS_LET_PASS);
     expect(during.readMs, "the slowest read").toBeLessThan(most(without.readMs));
     expect(during.publishMs, "the slowest post").toBeLessThan(most(without.publishMs));
-    expect(during.knownMs, "the slowest log-in").toBeLessThan(most(without.knownMs));
+    expect(during.knownMs, "the slowest login").toBeLessThan(most(without.knownMs));
     expect(during.flood["none"]).toBeUndefined();
     if (kind === "log_ins") expect(during.flood["503"]).toBeGreaterThan(0);
   },

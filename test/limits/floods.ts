@@ -33,7 +33,7 @@ export interface Figures {
   readonly readMs: number;
   readonly publishMs: number;
   readonly knownMs: number;
-  /** Log-ins from new devices, each of a network of its own: how many were right, and how many refused. */
+  /** Logins from new devices, each of a network of its own: how many were right, and how many refused. */
   readonly newDevices: { readonly in: number; readonly refused: number };
   readonly refusedMs: number;
   /** Calls of the flood by their status. */

@@ -101,7 +101,7 @@ test("a history does not grow: what no longer counts is left out", () => {
   expect(failing([0, 1, 61])).toHaveLength(1);
 });
 
-test("a group says nothing of the address, and is another one for another e-mail", () => {
+test("a group says nothing of the address, and is another one for another email", () => {
   const [mine, other] = ["a@example.com", "b@example.com"].map((email) =>
     failureGroup(email, "192.0.2.0/24"),
   );

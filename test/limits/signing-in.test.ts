@@ -34,7 +34,7 @@ function expectToWait({ status, headers, body }: Answer, seconds: number): void 
 
 const QUARTER = 15 * 60;
 
-describe("log-ins of one e-mail", () => {
+describe("logins of one email", () => {
   test("wait after five failures from a network, with the right password too", async () => {
     const { email } = await aPlatform(relay);
     expect(await failing(email, 6)).toEqual([401, 401, 401, 401, 401, 429]);
@@ -68,14 +68,14 @@ describe("log-ins of one e-mail", () => {
     expectToWait(await logIn(email, PASSWORD, relay, "198.51.100.1"), QUARTER);
   });
 
-  test("log-ins of one e-mail are counted for an e-mail that nobody has, so that the two can't be told apart", async () => {
+  test("logins of one email are counted for an email that nobody has, so that the two can't be told apart", async () => {
     const [unknown, { email }] = [unknownEmail(), await aPlatform(relay)];
     expect(await failing(unknown, 6)).toEqual(await failing(email, 6));
     const [first, other] = [await logIn(unknown, WRONG), await logIn(email, WRONG)];
     expect([first.status, first.body.error.code]).toEqual([other.status, other.body.error.code]);
   });
 
-  test("log-ins of one e-mail are counted on all instances, in any case and with any space around the e-mail", async () => {
+  test("logins of one email are counted on all instances, in any case and with any space around the email", async () => {
     const { email } = await aPlatform(relay);
     expect(await failing(email, 3)).toEqual([401, 401, 401]);
     expect(await failing(email.toUpperCase(), 2, second)).toEqual([401, 401]);
@@ -83,7 +83,7 @@ describe("log-ins of one e-mail", () => {
     expectToWait(await logIn(email, PASSWORD), QUARTER);
   });
 
-  test("leave another e-mail alone", async () => {
+  test("leave another email alone", async () => {
     const [mine, other] = [await aPlatform(relay), await aPlatform(relay)];
     await failing(mine.email, 6);
     expect((await logIn(other.email, PASSWORD)).status).toBe(200);
@@ -101,13 +101,13 @@ describe("log-ins of one e-mail", () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(19);
   });
 
-  test("log-ins of one e-mail with the right password may run side by side as often as they like", async () => {
+  test("logins of one email with the right password may run side by side as often as they like", async () => {
     const { email } = await aPlatform(relay);
     const answers = await Promise.all(Array.from({ length: 12 }, () => logIn(email, PASSWORD)));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
   });
 
-  test("log-ins of one e-mail are as many as the setting says", async () => {
+  test("logins of one email are as many as the setting says", async () => {
     const strict = await startRelay({
       sameDeploymentAs: relay,
       settings: { LOGIN_ATTEMPTS: "2" },
@@ -222,7 +222,7 @@ describe("a stranger who guesses", () => {
 });
 
 describe("a device token", () => {
-  test("outlives a log-out, and ends with a rotation of the secret", async () => {
+  test("outlives a logout, and ends with a rotation of the secret", async () => {
     const { email, session } = await aPlatform(relay);
     const { deviceToken } = dataOf(await logIn(email, PASSWORD));
     await relay.call("POST", "/v1/auth/logout", { session });
@@ -245,11 +245,11 @@ describe("a device token", () => {
   });
 });
 
-describe("a try outside the log-in, with a password or a code", () => {
+describe("a try outside the login, with a password or a code", () => {
   const begin = (email: string) =>
     relay.services.tenants.limits.beginLoginAttempt({ email, ip: "192.0.2.1" });
 
-  test("counts with the log-ins of the e-mail", async () => {
+  test("counts with the logins of the email", async () => {
     const { email } = await aPlatform(relay);
     for (let index = 0; index < 5; index += 1)
       expect((await (await begin(email)).failed()).code).toBe("invalid_credentials");
@@ -275,7 +275,7 @@ describe("one address", () => {
       body: { email: unknownEmail(), password: PASSWORD, platformName: "Example" },
     });
 
-  test("gets 30 log-ins and sign-ups a minute together, on all instances; other addresses theirs", async () => {
+  test("gets 30 logins and sign-ups a minute together, on all instances; other addresses theirs", async () => {
     const one = await startRelay({
       sameDeploymentAs: relay,
       settings: { AUTH_RATE_PER_MINUTE: "30" },

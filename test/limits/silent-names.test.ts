@@ -55,11 +55,11 @@ test("names that never resolve keep no other customer waiting for look-ups and t
   const login = { email: other.platform.email, password: PASSWORD };
   const webhook = { url: "https://known.example.com/relay" };
   const [, registered, checked] = await Promise.all([
-    as("log-in", relay.call("POST", "/v1/auth/login", { body: login })),
+    as("login", relay.call("POST", "/v1/auth/login", { body: login })),
     as("webhook", relay.call("POST", "/v1/webhooks", { key: other.key, body: webhook })),
     as("check", validate(other, ["https://known.example.com:1/photo.jpg"])),
   ]);
-  expect(ended.toSorted()).toEqual(["check", "log-in", "webhook"]);
+  expect(ended.toSorted()).toEqual(["check", "login", "webhook"]);
   expect(registered.status).toBe(201);
   expect(dataOf(checked).media).toMatchObject([{ ok: false, error: "media_unreachable" }]);
 

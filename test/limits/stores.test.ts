@@ -71,15 +71,15 @@ describe("counts by subject and minute", () => {
 const of = (email: string) => ({ kind: "email", email }) as const;
 const failureAt = (at: number) => ({ kind: "password", group: "a1", at, resets: 0 }) as const;
 
-describe("failed log-ins", () => {
+describe("failed logins", () => {
   const fail = (email: string, on: Relay = relay) =>
     storesOf(on).logins.change(of(email), (history) => [...history, failureAt(NOW)]);
 
-  test("an e-mail without any has an empty history", async () => {
+  test("an email without any has an empty history", async () => {
     expect(await storesOf(relay).logins.find(of(unique("nobody")))).toEqual(NO_FAILURES);
   });
 
-  test("failed log-ins are found again by the e-mail in any case, with the space around it", async () => {
+  test("failed logins are found again by the email in any case, with the space around it", async () => {
     const { logins } = storesOf(relay);
     const email = `${unique("somebody")}@example.com`;
     const kinds = ["password", "code", "own_code"] as const;
@@ -91,13 +91,13 @@ describe("failed log-ins", () => {
     expect(await logins.find({ kind: "device", id: email })).toEqual(NO_FAILURES);
   });
 
-  test("of failed log-ins that are counted at once, none is lost", async () => {
+  test("of failed logins that are counted at once, none is lost", async () => {
     const email = unique("crowd");
     await Promise.all(Array.from({ length: 8 }, () => fail(email)));
     expect(await storesOf(relay).logins.find(of(email))).toHaveLength(8);
   });
 
-  test("failed log-ins can be read without a change, and be forgotten", async () => {
+  test("failed logins can be read without a change, and be forgotten", async () => {
     const { logins } = storesOf(relay);
     const email = unique("forgiven");
     await fail(email);
@@ -108,7 +108,7 @@ describe("failed log-ins", () => {
     expect(await logins.find(of(email))).toEqual(NO_FAILURES);
   });
 
-  test("show nobody's e-mail in storage", async () => {
+  test("show nobody's email in storage", async () => {
     const own = await startRelay();
     await fail("private@example.com", own);
     const rows = await countRows(own);
@@ -119,7 +119,7 @@ describe("failed log-ins", () => {
 });
 
 describe("the purge", () => {
-  test("removes past days and forgotten log-ins, and nothing that still counts", async () => {
+  test("removes past days and forgotten logins, and nothing that still counts", async () => {
     const own = await startRelay();
     const { windows, logins } = storesOf(own);
     const minute = Math.floor(own.clock.now().getTime() / WINDOW_MS);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-describe("log-ins of strangers from many networks at once", () => {
+describe("logins of strangers from many networks at once", () => {
   // Three of a network are within its own limit, so what is refused exceeds that of all together.
   const flood = (emailOf: () => string) =>
     Array.from({ length: 240 }, (_, index) => logIn(emailOf(), `198.51.${index % 80}.${index}`));
@@ -51,7 +51,7 @@ describe("log-ins of strangers from many networks at once", () => {
     expect(metrics).toMatchObject([{ caller: "stranger", count: refused.length }]);
   });
 
-  test("log-ins of strangers read no storage when they are refused, and no reader waits for them", async () => {
+  test("logins of strangers read no storage when they are refused, and no reader waits for them", async () => {
     const reads = vi.spyOn(relay.services.people.stores.emails, "find");
     const answers = await Promise.all(flood(unknownEmail));
     const checked = answers.length - answers.filter(isRefused).length;
@@ -59,7 +59,7 @@ describe("log-ins of strangers from many networks at once", () => {
     reads.mockRestore();
   });
 
-  test("log-ins of strangers keep out neither a known device nor who has a reset link", async () => {
+  test("logins of strangers keep out neither a known device nor who has a reset link", async () => {
     const flooded = flood(unknownEmail);
     const own = await logIn(owner.email, "203.0.113.1", { deviceToken });
     const link = await relay.call(
@@ -109,7 +109,7 @@ describe("log-ins of strangers from many networks at once", () => {
     ]);
   });
 
-  test("are refused alike for an e-mail that has an account and for one that has none", async () => {
+  test("are refused alike for an email that has an account and for one that has none", async () => {
     const other = await aPlatform(relay, { tokens: 0 });
     let index = 0;
     const answers = await Promise.all(
@@ -166,7 +166,7 @@ describe("a new password", () => {
     expect(await turnsOf(() => call(path, "203.0.113.9", body))).toEqual([`400 ${code}`, 0]);
   });
 
-  test("is neither rated nor hashed for an e-mail that is taken", async () => {
+  test("is neither rated nor hashed for an email that is taken", async () => {
     const body = { email: owner.email, password: WEAK, platformName: "Example" };
     expect(await turnsOf(() => call("/v1/auth/signup", "203.0.113.9", body))).toEqual([
       "409 conflict",

@@ -22,7 +22,7 @@ async function aUser() {
   return { email, session, id: answer.data.user.id, platformId: answer.data.platform.id };
 }
 
-describe("a change of the e-mail", () => {
+describe("a change of the email", () => {
   test("takes effect with the link and the password, and tells the address before", async () => {
     const user = await aUser();
     const to = newEmail();
@@ -43,7 +43,7 @@ describe("a change of the e-mail", () => {
     expect((await post("/v1/auth/signup", free)).status).toBe(201);
   });
 
-  test("a change of the e-mail is asked for fifty times a day by a platform, whatever the addresses", async () => {
+  test("a change of the email is asked for fifty times a day by a platform, whatever the addresses", async () => {
     const user = await aUser();
     const outcomes: number[] = [];
     for (let change = 0; change < 52; change += 1) {
@@ -58,7 +58,7 @@ describe("a change of the e-mail", () => {
     expect((await post("/v1/auth/email", body, other.session)).status).toBe(202);
   });
 
-  test("a change of the e-mail is refused without the right password, and for a taken address once it is followed", async () => {
+  test("a change of the email is refused without the right password, and for a taken address once it is followed", async () => {
     const [user, other] = [await aUser(), await aUser()];
     const wrong = { newEmail: newEmail(), password: "not the right one" };
     expect((await post("/v1/auth/email", wrong, user.session)).status).toBe(401);

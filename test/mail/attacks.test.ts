@@ -253,7 +253,7 @@ describe("a thief who has a session and not the password", () => {
     const wrong = "not the right password";
     return {
       "a second factor of his own": () => call("POST", "/v1/auth/totp"),
-      "an e-mail of his own": () =>
+      "an email of his own": () =>
         call("POST", "/v1/auth/email", { newEmail: newEmail(), password: wrong }),
       "a password of his own": () =>
         call("POST", "/v1/auth/password", { currentPassword: wrong, newPassword: NEW_PASSWORD }),
@@ -273,7 +273,7 @@ describe("a thief who has a session and not the password", () => {
     const before = (await mailed.mailsTo(email)).length;
     for (const [what, way] of Object.entries(ways(session, id))) {
       const outcome = outcomeOf(await way());
-      const asksPassword = /password|e-mail/.test(what);
+      const asksPassword = /password|email/.test(what);
       expect(outcome, what).toBe(asksPassword ? refusedGuess : "403 confirmation_required");
     }
     // Guesses on all routes count together: two were made.

@@ -6,7 +6,7 @@ import type { Answer, Relay } from "../setup/relay.ts";
 const MINUTE_MS = 60_000;
 /** Longer than a dead process keeps the walk that sends mails, and a mail that it may have sent. */
 const GO_ON_MINUTES = 5;
-/** Longer than a claim of an e-mail is kept for a user who was never stored. */
+/** Longer than a claim of an email is kept for a user who was never stored. */
 const ABANDONED_MS = 11 * MINUTE_MS;
 
 interface Arrival {

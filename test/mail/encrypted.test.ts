@@ -18,7 +18,7 @@ afterEach(trustNobody);
 
 const servers: SMTPServer[] = [];
 const ports = new Map<boolean, number>();
-/** The log-ins that a server was offered, and the mails that it took. */
+/** The logins that a server was offered, and the mails that it took. */
 const seen: string[] = [];
 
 async function start(secure: boolean): Promise<void> {
@@ -90,7 +90,7 @@ const send = (port: number, isSecure: boolean, limits?: typeof HASTY) =>
 test.each([
   ["STARTTLS", false],
   ["the first byte", true],
-])("a server that encrypts from %s gets log-in and mail, both encrypted", async (_when, secure) => {
+])("a server that encrypts from %s gets login and mail, both encrypted", async (_when, secure) => {
   expect(await send(ports.get(secure) ?? 0, secure)).toEqual({ kind: "accepted" });
   expect(seen).toEqual(["relay:secret encrypted", "mail"]);
 });

@@ -31,7 +31,7 @@ async function suspended(): Promise<string> {
   return platform.email;
 }
 
-test("a reset asks storage for the same, whether the e-mail is known, suspended or unknown", async () => {
+test("a reset asks storage for the same, whether the email is known, suspended or unknown", async () => {
   const emails = [(await aPlatform(relay)).email, await suspended(), "nobody@example.com"];
   // The fourth is one more than an address gets in an hour.
   for (let tries = 0; tries < 4; tries += 1) {
@@ -47,7 +47,7 @@ test("a reset asks storage for the same, whether the e-mail is known, suspended 
   }
 });
 
-test("so does one with a device token, whosever it is, and one for an e-mail that is not verified", async () => {
+test("so does one with a device token, whosever it is, and one for an email that is not verified", async () => {
   const body = { email: "new@example.com", password: PASSWORD, platformName: "New" };
   const { deviceToken } = dataOf(await relay.call("POST", "/v1/auth/signup", { body }));
   const plain = await reset("unknown@example.com");

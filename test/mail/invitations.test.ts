@@ -72,7 +72,7 @@ describe("an invitation by mail", () => {
     }
   });
 
-  test("takes over an account whose e-mail was never verified", async () => {
+  test("takes over an account whose email was never verified", async () => {
     const owner = await anOwner();
     const email = newEmail();
     const body = { email, password: PASSWORD, platformName: "A stranger's" };

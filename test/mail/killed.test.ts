@@ -119,7 +119,7 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     isDone: ({ email }, { mailed }) => isIn(mailed.relay, email, NEW_PASSWORD),
     mails: ({ email: to }) => [{ to, subject: CHANGED }],
   }),
-  "a request for another e-mail": dying({
+  "a request for another email": dying({
     async prepare({ mailed }) {
       return { ...(await verified(mailed)), to: newEmail() };
     },
@@ -135,7 +135,7 @@ const FLOWS: Readonly<Record<string, Dying>> = {
       expect((await post(mailed.relay, "/v1/auth/verify", body)).status).toBe(204);
     },
   }),
-  "a change of the e-mail": dying({
+  "a change of the email": dying({
     async prepare({ mailed }) {
       const { email, session } = await verified(mailed);
       const to = newEmail();

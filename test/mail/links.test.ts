@@ -35,7 +35,7 @@ async function askedForReset(email: string) {
   return tokenIn(mails.at(-1));
 }
 
-/** What each language calls what is refused: a common password, the e-mail address, and the name of the service. */
+/** What each language calls what is refused: a common password, the email address, and the name of the service. */
 const REFUSED = {
   en: ["12 to 128", "common", "email address", "this service"],
   de: ["12 bis 128", "häufig", "E-Mail-Adresse", "dieses Dienstes"],

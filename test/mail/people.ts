@@ -50,7 +50,7 @@ export async function verified(mailed: MailedRelay, email = newEmail()): Promise
   const person = await unverified(mailed, email);
   const body = { token: await lastToken(mailed, email), password: PASSWORD };
   const { status } = await post(mailed.relay, "/v1/auth/verify", body);
-  if (status !== 204) throw new Error(`the e-mail was not verified: ${status}`);
+  if (status !== 204) throw new Error(`the email was not verified: ${status}`);
   return person;
 }
 

@@ -121,7 +121,7 @@ describe("a refusal that every mail meets", () => {
     await troubled.stop();
   });
 
-  test("costs few log-ins, however many mails wait and come", async () => {
+  test("costs few logins, however many mails wait and come", async () => {
     const troubled = await startTroubled();
     troubled.server.cut = "AUTH";
     troubled.server.answer = "535 5.7.8 authentication failed";

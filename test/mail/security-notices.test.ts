@@ -40,14 +40,14 @@ async function aColleague(session: string, role: string) {
   return { email, id };
 }
 
-describe("a log-in", () => {
+describe("a login", () => {
   const logIn = (email: string, address: string, more: object = {}) =>
     mailed.relay.call("POST", "/v1/auth/login", {
       headers: { "x-forwarded-for": address },
       body: { email, password: PASSWORD, ...more },
     });
 
-  test("a log-in from a device and a network that are both unknown is told, once a day", async () => {
+  test("a login from a device and a network that are both unknown is told, once a day", async () => {
     const { email } = await aPlatform(plain);
     const { deviceToken } = dataOf(await logIn(email, "203.0.113.7"));
     const [mail, ...others] = await mailed.mailsTo(email);
@@ -60,14 +60,14 @@ describe("a log-in", () => {
     dataOf(await logIn(email, "192.0.2.1"));
     expect(await subjects(email)).toHaveLength(1);
     mailed.relay.advance(DAY);
-    // The network of the log-in without a notice is still unknown.
+    // The network of the login without a notice is still unknown.
     dataOf(await logIn(email, "192.0.2.2"));
     expect((await mailed.mailsTo(email)).at(-1)?.text).toContain("192.0.2.2");
     dataOf(await logIn(email, "192.0.2.3"));
     expect(await subjects(email)).toHaveLength(2);
   });
 
-  test("of two log-ins from unknown devices at one time, one is told", async () => {
+  test("of two logins from unknown devices at one time, one is told", async () => {
     const { email } = await aPlatform(plain);
     const answers = await Promise.all(
       ["203.0.113.7", "198.51.100.7", "192.0.2.7"].map((address) => logIn(email, address)),
@@ -94,7 +94,7 @@ describe("a log-in", () => {
     expect(Math.min(...told)).toBeLessThanOrEqual(9);
   });
 
-  test("a log-in of an e-mail that is not verified is told to nobody", async () => {
+  test("a login of an email that is not verified is told to nobody", async () => {
     const email = `unverified-${(count += 1)}@example.com`;
     const body = { email, password: PASSWORD, platformName: "Example" };
     dataOf(await post("/v1/auth/signup", body));
@@ -104,7 +104,7 @@ describe("a log-in", () => {
 });
 
 describe("five wrong codes after the right password", () => {
-  test("five wrong codes after the right password are told once a day, at log-in and elsewhere", async () => {
+  test("five wrong codes after the right password are told once a day, at login and elsewhere", async () => {
     const { email, session } = await aPlatform(plain);
     const { code } = await enabledTotp(plain, session);
     const tries = (times: number, path: string, own?: string) =>
@@ -219,7 +219,7 @@ describe("owners get a mail about", () => {
       expect((await subjects(address)).at(-1)).toContain(`${other.email} is no longer an owner`);
   });
 
-  test("an owner who accepts an invitation, whose log-in from the same network is none of an unknown one", async () => {
+  test("an owner who accepts an invitation, whose login from the same network is none of an unknown one", async () => {
     const owner = await aPlatform(plain);
     const session = await freshSession(plain, owner);
     const email = `invited-${(count += 1)}@example.com`;

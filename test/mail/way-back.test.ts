@@ -22,7 +22,7 @@ const { mailed, second } = useTwoMailedProcesses();
 const OWN = { address: "203.0.113.9" };
 const ELSEWHERE = { address: "192.0.2.77" };
 
-/** A way to set a password with the link of a mail, and what later log-ins of this browser or client send. */
+/** A way to set a password with the link of a mail, and what later logins of this browser or client send. */
 type Way = (token: string) => Promise<{
   readonly body: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -278,7 +278,7 @@ describe("the pages of other links", () => {
     }
   });
 
-  test("a change of the e-mail is done once, and repeated by its browser", async () => {
+  test("a change of the email is done once, and repeated by its browser", async () => {
     const { session, email } = await verified(mailed);
     const to = newEmail();
     await post(mailed.relay, "/v1/auth/email", { newEmail: to, password: PASSWORD }, session);

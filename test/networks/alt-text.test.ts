@@ -23,7 +23,7 @@ describe.each(NETWORK_NAMES)("alternative texts at %s", (name) => {
     expect(withShortAltTexts(whole, max)).toEqual(whole);
   });
 
-  test("alternative texts are cut behind a word beyond that, which is told and is no error", () => {
+  test("alternative texts are cut after a word beyond that, which is told and is no error", () => {
     const long = described(null, words(max + 1));
     const found = network.check(long, {});
     expect(found).toMatchObject([

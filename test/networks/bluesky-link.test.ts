@@ -129,7 +129,7 @@ describe("linking a Bluesky account", () => {
     expect(tools.calls[0]?.url).toContain("handle=alice.bsky.social");
   });
 
-  test("logs an e-mail address in at the network's own host and publishes at the account's server", async () => {
+  test("logs an email address in at the network's own host and publishes at the account's server", async () => {
     const { outcome, tools } = await signIn({ identifier: "a@example.com" }, script({}, SOCIAL));
     expect(outcome).toMatchObject({
       linked: { credentials: { pds: PDS, service: SOCIAL }, instanceUrl: PDS },
@@ -137,7 +137,7 @@ describe("linking a Bluesky account", () => {
     expect(tools.asked[0]).toBe(xrpc("POST", "com.atproto.server.createSession", SOCIAL));
   });
 
-  test("logs accounts of the network's own servers in at its log-in host", async () => {
+  test("logs accounts of the network's own servers in at its login host", async () => {
     const own = "https://morel.us-east.host.bsky.network";
     const service = [{ id: `${DID}#atproto_pds`, serviceEndpoint: own }];
     const { outcome } = await signIn(
@@ -344,12 +344,12 @@ describe("linking a Bluesky account", () => {
     expect(tools.calls[0]?.url).toContain(`handle=${handle}`);
   });
 
-  test("takes mailto: for an e-mail address", async () => {
+  test("takes mailto: for an email address", async () => {
     const { outcome } = await signIn({ identifier: "mailto:a@example.com" }, script({}, SOCIAL));
     expect(outcome.kind).toBe("linked");
   });
 
-  test("says of an account that has moved, signed in by e-mail where it was, to use its handle", async () => {
+  test("says of an account that has moved, signed in by email where it was, to use its handle", async () => {
     const left = answer(200, { ...session, active: false, status: "deactivated" });
     const at = (server: string) => ({
       [xrpc("POST", "com.atproto.server.createSession", SOCIAL)]: left,
@@ -383,7 +383,7 @@ describe("linking a Bluesky account", () => {
     [htmlPage(404), "instance_unsupported"],
     [answer(200, { hello: "world" }), "instance_unsupported"],
     [refusedToConnect, "instance_unreachable"],
-  ])("tells why a log-in failed (%#)", async (reply, code) => {
+  ])("tells why a login failed (%#)", async (reply, code) => {
     const { outcome } = await signIn(
       { identifier: "alice.test" },
       script({ [xrpc("POST", "com.atproto.server.createSession")]: reply }),
@@ -430,11 +430,11 @@ describe("Bluesky credentials", () => {
     return { id: "#atproto_pds", serviceEndpoint };
   };
 
-  // The log-in host renews sessions of all servers behind it.
+  // The login host renews sessions of all servers behind it.
   test.each([
     ["its document says so", { didDoc: { id: DID, service: [shard("new")] } }, false],
     ["the server that it left said so", {}, true],
-  ])("find the account behind the log-in host, where %s", async (_what, more, hasEnded) => {
+  ])("find the account behind the login host, where %s", async (_what, more, hasEnded) => {
     const own = { ...expiring(30), pds: shard("old").serviceEndpoint, service: SOCIAL };
     const endedToken = digestOf(credentials.accessJwt);
     const hosts = hasEnded ? { [digestOf(DID)]: { endedToken, at: NOW.toISOString() } } : {};
@@ -458,7 +458,7 @@ describe("Bluesky credentials", () => {
     expect(await freshen(expiring(301), {})).toEqual({ kind: "usable" });
   });
 
-  test("Bluesky credentials are renewed with the refresh token, never by a log-in", async () => {
+  test("Bluesky credentials are renewed with the refresh token, never by a login", async () => {
     const tools = scriptedTools({ http: { [REFRESH]: answer(200, renewed) } });
     expect(await bluesky.freshen(expiring(299), PDS, tools)).toEqual({
       kind: "refreshed",
@@ -501,7 +501,7 @@ describe("Bluesky credentials", () => {
     });
   });
 
-  test("outlive an outage of the log-in host", async () => {
+  test("outlive an outage of the login host", async () => {
     expect(await freshen(expiring(200), { http: { [REFRESH]: lost } })).toEqual({ kind: "usable" });
   });
 

@@ -127,7 +127,7 @@ describe("authorising at Bluesky's own page", () => {
     ["a handle between direction marks", `\u2068＠${DEMO_HANDLE}\u2069,`],
     ["a server's address", "https://pds.sandbox.test"],
     ["nothing at all", ""],
-    ["an e-mail address, which no directory knows", "demo@sandbox.test"],
+    ["an email address, which no directory knows", "demo@sandbox.test"],
   ])("links by %s", async (_what, identifier) => {
     const { account, instanceUrl, scopes, credentials } = await link(identifier);
     expect(account).toMatchObject({ username: DEMO_HANDLE, displayName: "Demo Bakery" });
@@ -372,7 +372,7 @@ describe("publishing with an OAuth session", () => {
     expect(renewed).toMatchObject({ pds: NEW_PDS });
   });
 
-  test("an account whose new server has other log-in pages has to be linked again", async () => {
+  test("an account whose new server has other login pages has to be linked again", async () => {
     const { credentials } = await link();
     tools.advance(HOUR_SECONDS);
     const by = afterMove("https://elsewhere.example");

@@ -48,7 +48,7 @@ describe("publishing to Bluesky", () => {
     expect(moved).not.toHaveProperty("failure.rule");
   });
 
-  test("publishing to Bluesky has the session renewed of an account that has moved behind the log-in host", async () => {
+  test("publishing to Bluesky has the session renewed of an account that has moved behind the login host", async () => {
     const [old, server] = ["old", "new"].map((name) => `https://${name}.us-east.host.bsky.network`);
     const put = xrpc("POST", "com.atproto.repo.putRecord", old);
     const http = { [PLC]: documentAt(server ?? ""), [put]: answer(400, { error: "RepoNotFound" }) };

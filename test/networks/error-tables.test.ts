@@ -225,7 +225,7 @@ describe("a signal with a way out of its own", () => {
   });
 
   test.each(["/login", "https://pixelfed.example/login?next=%2F", "/users/sign_in", "/log-in/"])(
-    "a server that leads to its log-in page (%s) accepts no token",
+    "a server that leads to its login page (%s) accepts no token",
     (location) => {
       const page = "<!DOCTYPE html><title>Redirecting</title>";
       for (const status of [302, 303, 307]) {

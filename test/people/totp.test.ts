@@ -68,7 +68,7 @@ describe("secrets as text", () => {
     expect(toBase32(Buffer.from(text))).toBe(expected);
   });
 
-  test("secrets as text are in an address that an app scans, with whatever an e-mail may hold", () => {
+  test("secrets as text are in an address that an app scans, with whatever an email may hold", () => {
     const url = new URL(otpauthUrl("Corner Büro", "a+b&c@example.com", SECRET));
     expect([url.protocol, url.host]).toEqual(["otpauth:", "totp"]);
     expect(decodeURIComponent(url.pathname)).toBe("/Corner Büro:a+b&c@example.com");

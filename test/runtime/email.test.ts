@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { canonicalEmail, comparedEmail } from "../../src/shared/runtime/email.ts";
 
-describe("an e-mail address", () => {
+describe("an email address", () => {
   test.each([
     ["olga@xn--e1afmkfd.xn--p1ai", "olga@xn--e1afmkfd.xn--p1ai"],
     ["olga@пример.рф", "olga@xn--e1afmkfd.xn--p1ai"],

@@ -30,7 +30,7 @@ describe("the front page", () => {
     expect(page.text).not.toContain("<img src=x");
   });
 
-  test("names the log-ins and the magic words, and refreshes without a script", async () => {
+  test("names the logins and the magic words, and refreshes without a script", async () => {
     const page = await at.call(null, "/");
     for (const word of [
       "demo-demo-demo-demo",

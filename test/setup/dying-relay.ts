@@ -10,7 +10,7 @@ export interface Death {
 
 const UNDER_WAY_MS = 50;
 
-/** What is written beside a request and comes in no order: rates, failed log-ins, when a key was used. */
+/** What is written beside a request and comes in no order: rates, failed logins, when a key was used. */
 const isBeside = ({ table, rowKeys }: FatedCall) =>
   table === "ratewindows" || (table === "keys" && rowKeys[0] === "U");
 

@@ -9,6 +9,10 @@ test.each([
   ["// It is read anew."], // words: quoted
   ["// Whatever is done twice is harmless."], // words: quoted
   ["The post goes out when it is due."], // words: quoted
+  ["An e-mail says so."], // words: quoted
+  ["Failed log-ins count."], // words: quoted
+  ["Nothing needs to be done."], // words: quoted
+  ["The text is cut behind a word."], // words: quoted
 ])("names the line of %s", (text) => {
   expect(linesOf(`const fine = 1;\n${text}\n`)).toEqual([2]);
 });
@@ -17,6 +21,8 @@ test.each([
   ["/** Time limit of a message. */"],
   ["It recommends whatever is cheaper."],
   ["What is still left goes to the outbox."],
+  ["Somebody logs in with an email."],
+  ["They know `adresse e-mail` and `/log-in/`."],
   ["// The network says: save it anew. (words: quoted)"],
 ])("passes %s", (text) => {
   expect(linesOf(text)).toEqual([]);

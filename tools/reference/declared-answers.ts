@@ -41,13 +41,13 @@ const SUCCESS: Readonly<Record<number, string>> = {
   200: "Done.",
   201: "Created.",
   202: "Accepted.",
-  204: "Done; there is nothing to say.",
+  204: "No content.",
   303: "See other.",
 };
 
 /** Returns the contract of the access rule as this route applies it. */
 export function accessContractOf({ method, path, spec }: Route): AccessContract {
-  // A user with an e-mail to verify may read everything.
+  // A user with an email to verify may read everything.
   const contract =
     method === "GET"
       ? withoutErrors(spec.access.contract, ["email_unverified"])

@@ -79,7 +79,7 @@ function limitsText(low: number | undefined, high: number | undefined, unit: str
 
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "ISO 8601 time",
-  email: "e-mail address",
+  email: "email address",
   uri: "URL",
 };
 

@@ -80,7 +80,7 @@ const SECURITY_SCHEMES = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "A dashboard session, from sign-up or log-in; valid for 12 hours.",
+    description: "A dashboard session, from sign-up or login; valid for 12 hours.",
   },
   operator: {
     type: "http",

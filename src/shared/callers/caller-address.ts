@@ -81,7 +81,7 @@ export function addressSite(address: string): string | undefined {
 export const SITE_FACTOR = 4;
 
 /**
- * Returns the network whose failed log-ins count together: the /24 of an IPv4 address, or the /48 of an IPv6 address.
+ * Returns the network whose failed logins count together: the /24 of an IPv4 address, or the /48 of an IPv6 address.
  * One owner often has that much.
  */
 export function addressNetwork(address: string): string {

@@ -119,7 +119,7 @@ const OWN_SETTINGS = {
   SIGNUP_CREDIT_TOKENS: withDefault(
     integerSetting(0, 1_000_000),
     "0",
-    "Tokens that a platform starts with when somebody signs up, once per e-mail; 0 for none.",
+    "Tokens that a platform starts with when somebody signs up, once per email; 0 for none.",
   ),
   SIGNUPS_PER_ADDRESS_DAY: withDefault(
     integerSetting(1, 1_000_000),
@@ -187,12 +187,12 @@ const OWN_SETTINGS = {
   AUTH_RATE_PER_MINUTE: withDefault(
     integerSetting(1, 1_000_000),
     "30",
-    "Log-ins, sign-ups and uses of links per minute and address; four times as many for a /48 network of IPv6.",
+    "Logins, sign-ups and uses of links per minute and address; four times as many for a /48 network of IPv6.",
   ),
   LOGIN_ATTEMPTS: withDefault(
     integerSetting(1, 100),
     "5",
-    "Failed log-ins of an e-mail from one network within 15 minutes, after which it has to wait. Twenty times as many from all networks within an hour.",
+    "Failed logins of an email from one network within 15 minutes, after which it has to wait. Twenty times as many from all networks within an hour.",
   ),
   TRUSTED_PROXY_HOPS: withDefault(
     integerSetting(0, 10),

@@ -115,7 +115,7 @@ const sessionFields = shape(() => ({
     .enum(["open", "completed", "canceled", "expired"])
     .describe("Also `canceled` when the key or user that started it is gone."),
   createdBy: actor().describe(
-    "The key or user that started it. The session ends when the key is revoked, or the user's session is ended by a log-out, a new password or the removal of the user.",
+    "The key or user that started it. The session ends when the key is revoked, or the user's session is ended by a logout, a new password or the removal of the user.",
   ),
   platforms: z.array(networkName()).describe("The networks that the page offers."),
   returnUrl: z.string().nullable(),

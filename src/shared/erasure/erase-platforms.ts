@@ -73,17 +73,17 @@ const wait: AdvancePlatform = async ({ tenants, clock }, erasure) => {
   return isDecided ? { ...erasure, stage: "emptying", cursor: "" } : aMinuteLater(erasure, now);
 };
 
-/** The cursor once the e-mails are free. */
+/** The cursor once the emails are free. */
 const AT_PROFILES = "profiles";
 
-/** Frees the e-mails of a page of the staff. */
+/** Frees the emails of a page of the staff. */
 async function freeEmails({ people }: ErasureDeps, erasure: Erasure): Promise<Erasure> {
   const after = erasure.cursor === "" ? undefined : erasure.cursor;
   const next = await people.freeEmails(erasure.id, after);
   return { ...erasure, cursor: next ?? AT_PROFILES };
 }
 
-/** Frees the e-mails, then starts erasing some profiles, and further ones once these are gone. */
+/** Frees the emails, then starts erasing some profiles, and further ones once these are gone. */
 const empty: AdvancePlatform = async (deps, erasure) => {
   if (erasure.cursor !== AT_PROFILES) return await freeEmails(deps, erasure);
   const { id: platformId, requestedBy } = erasure;

@@ -14,7 +14,7 @@ import type { RemovedPage } from "../runtime/walk-step.ts";
  *
  * - `stopping`: revokes keys, cancels scheduled posts and ends connections. The platform can be opened again.
  * - `waiting`: waits for the days in which the platform can be opened again, and announces the end.
- * - `emptying`: nothing brings the platform back. Frees the e-mails of its staff, and erases its profiles, some at a
+ * - `emptying`: nothing brings the platform back. Frees the emails of its staff, and erases its profiles, some at a
  *   time.
  * - `clearing`, `removing`: as for a profile, for data that only the platform has.
  */

@@ -28,7 +28,7 @@ const UNITS: Readonly<Record<string, string>> = { string: " characters", array: 
 /** Names of formats, by their names in JSON Schema and, if different, in issues. */
 const FORMATS: Readonly<Record<string, string>> = {
   uri: "an http or https URL",
-  email: "an e-mail address such as ann@example.com",
+  email: "an email address such as ann@example.com",
   "date-time": "a time with Z or an offset, such as 2030-01-31T09:00:00Z",
 };
 const NAMES_OF_FORMATS: Readonly<Record<string, string>> = { url: "uri", datetime: "date-time" };

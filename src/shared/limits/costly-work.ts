@@ -76,7 +76,7 @@ export class CostlyWork {
     this.#onRefused(isKnown ? "known" : "stranger");
     throw new AppError(
       "service_unavailable",
-      `Too many log-ins and new passwords wait. Try again in ${RETRY_SECONDS} s.`,
+      `Too many logins and new passwords wait. Try again in ${RETRY_SECONDS} s.`,
       { retryAfterSeconds: RETRY_SECONDS, isOverload: true },
     );
   }

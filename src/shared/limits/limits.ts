@@ -35,7 +35,7 @@ interface LimitsDeps {
   readonly table: Table;
 }
 
-/** Creates the limits of requests, wrong credentials and log-ins of a deployment. All share one table. */
+/** Creates the limits of requests, wrong credentials and logins of a deployment. All share one table. */
 export function createLimits({ config, clock, log, table }: LimitsDeps) {
   const now = () => clock.now().getTime();
   const windows = new RateWindowStore(table);

@@ -9,9 +9,9 @@ import { inBatches } from "../runtime/promises.ts";
 const MINUTE_MS = 60_000;
 /** How long a failure counts for its group. */
 const GROUP_MS = 15 * MINUTE_MS;
-/** How long a failure counts for the e-mail. */
+/** How long a failure counts for the email. */
 const EMAIL_MS = 60 * MINUTE_MS;
-/** Maximum failures of an e-mail within the hour, as a multiple of those of one group. */
+/** Maximum failures of an email within the hour, as a multiple of those of one group. */
 const EMAIL_PER_GROUP = 20;
 /** Maximum wrong codes of the second factor within the hour, from all callers together. */
 const CODES_MAX = 10;
@@ -31,7 +31,7 @@ interface LoginFailure {
   readonly resets: number;
 }
 
-/** What failed for an e-mail, a known device or a session, oldest first. */
+/** What failed for an email, a known device or a session, oldest first. */
 export type LoginHistory = readonly LoginFailure[];
 
 export const NO_FAILURES: LoginHistory = [];
@@ -97,7 +97,7 @@ export interface OwnSubject {
   readonly id: string;
 }
 
-/** Returns the name under which failures of a network, device or session are counted for an e-mail: a hash of both. */
+/** Returns the name under which failures of a network, device or session are counted for an email: a hash of both. */
 export const failureGroup = (email: string, from: string): string =>
   sha256Hex(`${comparedEmail(email)}|${from}`).slice(0, GROUP_DIGITS);
 
@@ -109,7 +109,7 @@ function historyKey(subject: LoginSubject) {
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
-/** What failed. The row key is the hash of the e-mail, or of the id of the device or session. */
+/** What failed. The row key is the hash of the email, or of the id of the device or session. */
 export const loginHistoryRow = rowCodec("login history", {
   /** One entry per failure: a letter for its kind, the group, the time in base 36, and the number of resets. */
   failures: text(),
@@ -136,7 +136,7 @@ function toHistory(row: Row): LoginHistory {
     });
 }
 
-/** Stores failed log-ins by e-mail, known or not, by device and by session (table `ratewindows`). Only hashes are stored. */
+/** Stores failed logins by email, known or not, by device and by session (table `ratewindows`). Only hashes are stored. */
 export class LoginHistoryStore {
   readonly #table: Table;
 

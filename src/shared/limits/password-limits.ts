@@ -55,7 +55,7 @@ interface AttemptDeps {
 class Attempt {
   readonly #deps: AttemptDeps;
   readonly #email: LoginSubject;
-  /** The history in which failures count: that of a known device or session, otherwise that of the e-mail. */
+  /** The history in which failures count: that of a known device or session, otherwise that of the email. */
   readonly #own: LoginSubject;
   readonly #from: TryFrom;
   #emailHistory: LoginHistory | undefined;
@@ -137,7 +137,7 @@ class Attempt {
   }
 
   /**
-   * Accepts a proof that is right but less than a whole log-in. Earlier failures stay.
+   * Accepts a proof that is right but less than a whole login. Earlier failures stay.
    * @throws AppError as `succeeded`
    */
   async passed(): Promise<void> {
@@ -176,7 +176,7 @@ const tooManyFailures = (retryAfter: number) =>
   );
 
 /**
- * Begins a try of a password, TOTP code or recovery code, for a known or an unknown e-mail. Concurrent tries gain
+ * Begins a try of a password, TOTP code or recovery code, for a known or an unknown email. Concurrent tries gain
  * nothing: once the limit is reached, none of them learns its outcome. Tries from elsewhere block neither a device that
  * the user has signed in from before nor a live session.
  * @throws AppError `rate_limited`
@@ -188,7 +188,7 @@ export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promis
 }
 
 /**
- * Forgets what failed for an e-mail, because its mailbox was proved. Wrong codes are also tied to the user's resets, so
+ * Forgets what failed for an email, because its mailbox was proved. Wrong codes are also tied to the user's resets, so
  * that those which are still being checked don't count either.
  */
 export async function forgetFailures(logins: LoginHistoryStore, email: string): Promise<void> {
@@ -234,7 +234,7 @@ const EMAIL_CHANGES_PER_DAY = 50;
 
 /** Counts a mail that asks somebody to confirm a user's new address. @throws AppError `rate_limited` */
 export function admitEmailChange(deps: DayDeps, platformId: string) {
-  const what = "changes of e-mail addresses of this platform";
+  const what = "changes of email addresses of this platform";
   return admitOfDay(deps, `email changes|${platformId}`, { max: EMAIL_CHANGES_PER_DAY, what });
 }
 

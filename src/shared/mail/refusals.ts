@@ -38,7 +38,7 @@ export const RULES: readonly RefusalRule[] = [
     status: /^(?:530|534|535|538|454)$/,
     means: "all",
     source:
-      "RFC 4954, 4 and 6: log-in required or failed; Amazon SES: 454 Throttling failure: Daily message quota exceeded",
+      "RFC 4954, 4 and 6: login required or failed; Amazon SES: 454 Throttling failure: Daily message quota exceeded",
   },
   {
     enhanced: /^1\.(?:7|8|90)$/,
@@ -56,7 +56,7 @@ export const RULES: readonly RefusalRule[] = [
     enhanced: /^7\.(?:[89]|1[0-4]|2[0-9]|57|60|64|[567]\d\d)$/,
     means: "all",
     source:
-      "RFC 4954 X.7.8 to X.7.12 and RFC 5248 X.7.13, X.7.14: log-in and account; RFC 7372 X.7.20 to X.7.26: DKIM, SPF, reverse DNS; Exchange 5.7.57 not authenticated, 5.7.60 SendAsDenied, 5.7.64 relay, 5.7.5xx and 5.7.6xx banned sender, 5.7.7xx tenant's threshold",
+      "RFC 4954 X.7.8 to X.7.12 and RFC 5248 X.7.13, X.7.14: login and account; RFC 7372 X.7.20 to X.7.26: DKIM, SPF, reverse DNS; Exchange 5.7.57 not authenticated, 5.7.60 SendAsDenied, 5.7.64 relay, 5.7.5xx and 5.7.6xx banned sender, 5.7.7xx tenant's threshold",
   },
   {
     enhanced: /^2\.(?:121|122)$/,
@@ -128,7 +128,7 @@ export const RULES: readonly RefusalRule[] = [
     words: [/relay/i, /not permitted|denied|prohibited/i],
     means: "unclear",
     source:
-      "Exim 550 relay not permitted, Sendmail 550 Relaying denied: a log-in that has no effect, or a reader whom the server doesn't serve",
+      "Exim 550 relay not permitted, Sendmail 550 Relaying denied: a login that has no effect, or a reader whom the server doesn't serve",
   },
   {
     enhanced: /^4\.\d+$/,

@@ -164,7 +164,7 @@ const FACTS: Readonly<Record<MailKind, readonly (keyof MailWords["facts"])[]>> =
   invitation: ["platform", "inviter", "role", "account"],
 };
 
-/** Mails whose reader no longer has an account that is open. Log-in is no help there. */
+/** Mails whose reader no longer has an account that is open. Login is no help there. */
 const WITHOUT_ACCOUNT: ReadonlySet<MailKind> = new Set([
   "emailChanged",
   "ownerRemoved",

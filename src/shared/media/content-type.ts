@@ -115,7 +115,7 @@ const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | 
   "PK\x03\x04": (_text, bytes) => officeType(bytes),
 };
 
-/** The type of a web page, which no network takes. It is usually the page of a cloud drive or a log-in page. */
+/** The type of a web page, which no network takes. It is usually the page of a cloud drive or a login page. */
 export const WEB_PAGE = "text/html";
 /** Elements that a page begins with, after a byte order mark, white space, comments and declarations. */
 const PAGE_ELEMENTS: ReadonlySet<string> = new Set(

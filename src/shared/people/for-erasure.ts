@@ -10,7 +10,7 @@ export function peopleForErasure({ links, users, emails }: PeopleStores) {
   return {
     clearLinks: (platformId: string, after: string | undefined): Promise<RemovedPage> =>
       links.removeOfPlatform(platformId, after),
-    /** Frees the e-mails of a page of the staff. Returns where the list continues. */
+    /** Frees the emails of a page of the staff. Returns where the list continues. */
     async freeEmails(platformId: string, after: string | undefined): Promise<string | undefined> {
       const { items, next } = await users.list(platformId, after, PAGE_USERS);
       for (const { id, email } of items) await emails.release(email, id);

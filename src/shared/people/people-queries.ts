@@ -11,7 +11,7 @@ const PAGE_USERS = 100;
 const OWNERS_MAX = 50;
 
 /**
- * Lists the owners who get mail about the whole platform: those with verified e-mails, at most as many as one
+ * Lists the owners who get mail about the whole platform: those with verified emails, at most as many as one
  * transaction has mails.
  */
 async function listOwners(

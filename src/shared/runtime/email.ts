@@ -11,7 +11,7 @@ const WRITTEN_DOMAIN = /^[A-Za-z\d.\u0080-\uffff-]+$/;
 const LABEL = /^[a-z\d-]{1,63}$/;
 
 /**
- * Returns an e-mail address in the form that is stored: without space around it, and with the domain in lower case and as
+ * Returns an email address in the form that is stored: without space around it, and with the domain in lower case and as
  * `xn--…` where it is international. Undefined for text that is no address.
  */
 export function canonicalEmail(text: string): string | undefined {

@@ -99,7 +99,7 @@ export const ERROR_CATALOG = {
     status: 401,
     when: "The session has ended, for any reason. Sign in again.",
     advice: "Log in again.",
-    again: "after a log-in",
+    again: "after a login",
   },
   totp_required: {
     status: 401,
@@ -194,7 +194,7 @@ export const ERROR_CATALOG = {
   },
   email_unverified: {
     status: 403,
-    when: "The user's e-mail is not verified, so the user may only read.",
+    when: "The user's email is not verified, so the user may only read.",
     advice: "Follow the link that was mailed to you. `POST /v1/auth/verify/resend` sends it again.",
     again: "after that",
   },

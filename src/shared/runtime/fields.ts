@@ -57,7 +57,7 @@ export const externalIdFilter = shape(() =>
 
 const PLUS = "write %2B for a plus sign, which a query reads as a space";
 
-/** Refuses a space in a query's text that can't have one, such as an e-mail, whose plus sign arrives as a space if not encoded. */
+/** Refuses a space in a query's text that can't have one, such as an email, whose plus sign arrives as a space if not encoded. */
 export const withoutSpace = (schema: z.ZodString) =>
   schema.regex(/^[^ ]*$/, `must have no space: ${PLUS}`);
 

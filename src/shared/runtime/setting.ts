@@ -233,7 +233,7 @@ export const mailUrl = shape(() => {
 });
 export const mailAddress = shape(() => {
   const isAddress = (text: string) => canonicalEmail(text) !== undefined;
-  const written = withRule(z.string(), isAddress, "must be an e-mail address");
+  const written = withRule(z.string(), isAddress, "must be an email address");
   return transformed(written, (text) => canonicalEmail(text) ?? text);
 });
 

@@ -309,7 +309,7 @@ describe("a platform whose seven days are over", () => {
     expect((await world.relay.services.erasure.erasures.list(undefined)).items).toEqual([]);
   });
 
-  test("leaves nothing behind in any table, and its e-mails are free; its starting credit is not", async () => {
+  test("leaves nothing behind in any table, and its emails are free; its starting credit is not", async () => {
     const customer = await aCustomer(world);
     const { email, platformId } = customer;
     expect((await traces(world.relay, customer)).length).toBeGreaterThan(30);

@@ -50,7 +50,7 @@ const signUp = (on: Relay, email: string) =>
     body: { email, password: PASSWORD, platformName: "Example Media" },
   });
 
-/** The writes of a sign-up up to its credit: the e-mail, the list of platforms, the platform, the mailbox, the wallet. */
+/** The writes of a sign-up up to its credit: the email, the list of platforms, the platform, the mailbox, the wallet. */
 const WRITES_OF_SIGN_UP = [4, 5] as const;
 
 test.each(WRITES_OF_SIGN_UP)(

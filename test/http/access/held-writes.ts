@@ -1,6 +1,6 @@
 import type { FatedCall } from "../../model/machine.ts";
 
-/** What no request is about: rates, failed log-ins, and when a key was used. */
+/** What no request is about: rates, failed logins, and when a key was used. */
 function isAside({ table, rowKeys }: FatedCall): boolean {
   return table === "ratewindows" || (table === "keys" && rowKeys[0] === "U");
 }

@@ -301,7 +301,7 @@ const WRITES_IN_TURN = Object.entries(WRITES).toSorted(
   ([one], [other]) => isRedrive(other) - isRedrive(one),
 );
 
-/** A log-out ends nothing but what it is sent with, so it is not refused for what ends more. */
+/** A logout ends nothing but what it is sent with, so it is not refused for what ends more. */
 const isHarmless = (name: string, { isWhole }: Way) =>
   name === "POST v1/auth/logout" && isWhole === true;
 
@@ -322,7 +322,7 @@ describe("a request whose first write was under way is refused, and nothing of i
   });
 });
 
-/** A log-out elsewhere shows in no list, so that what is there afterwards can be compared with what was there before. */
+/** A logout elsewhere shows in no list, so that what is there afterwards can be compared with what was there before. */
 const LOG_OUT = OF_SESSIONS["its user logged out"];
 const WRITES_MAX = 12;
 

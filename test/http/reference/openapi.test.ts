@@ -133,7 +133,7 @@ describe("the document as a whole", () => {
     const unverified = programRoutes.filter((route) =>
       errorsOfRoute(route).includes("email_unverified"),
     );
-    // A user with an e-mail to verify may read, log out and ask for the mail again.
+    // A user with an email to verify may read, log out and ask for the mail again.
     expect(unverified.filter(({ method }) => method === "GET")).toEqual([]);
     const { anySession } = ACCESS_CONTRACTS;
     expect(unverified.filter(({ spec }) => spec.access.contract === anySession)).toEqual([]);

@@ -218,7 +218,7 @@ describe("a refused request is told in whole sentences what each field has to be
   test("a password's length and an address, without repeating either", async () => {
     const body = { email: "ann", password: "hunter2", platformName: "A" };
     expect(await told("POST", "v1/auth/signup", body)).toEqual([
-      `"email" must be an e-mail address such as ann@example.com.`,
+      `"email" must be an email address such as ann@example.com.`,
       `"password" must have 12 to 128 characters, not 7.`,
     ]);
   });

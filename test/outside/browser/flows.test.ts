@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["bluesky", "mastodon"]);
       await visitor.openRow("Bluesky");
       await visitor.page.getByText("Use an app password instead").click();
-      await visitor.page.getByLabel(/Handle or e-mail/).fill(DEMO_HANDLE);
+      await visitor.page.getByLabel(/Handle or email/).fill(DEMO_HANDLE);
       await visitor.page.getByLabel(/^App password/).fill(DEMO_APP_PASSWORD);
       await visitor.press("Connect Bluesky");
       expect(await visitor.text()).toContain(`Bluesky · ${DEMO_HANDLE}`);
@@ -247,7 +247,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["bluesky", "mastodon"]);
       await visitor.openRow("Bluesky");
       await visitor.page.getByText("Use an app password instead").click();
-      await visitor.page.getByLabel(/Handle or e-mail/).fill(DEMO_HANDLE);
+      await visitor.page.getByLabel(/Handle or email/).fill(DEMO_HANDLE);
       await visitor.page.getByLabel(/^App password/).fill("hunter2");
       await visitor.press("Connect Bluesky");
       expect(await visitor.page.locator("#problem").innerText()).toContain(
@@ -257,7 +257,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await wrong.evaluateAll((all) => all.map(({ id }) => id))).toEqual([
         "bluesky-other-appPassword",
       ]);
-      expect(await visitor.page.getByLabel(/Handle or e-mail/).inputValue()).toBe(DEMO_HANDLE);
+      expect(await visitor.page.getByLabel(/Handle or email/).inputValue()).toBe(DEMO_HANDLE);
       expect(await visitor.page.getByLabel(/^App password/).inputValue()).toBe("");
       expect(await visitor.page.content()).not.toContain("hunter2");
     });

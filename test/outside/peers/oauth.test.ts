@@ -70,7 +70,7 @@ async function anOwner(handle: string): Promise<Owner> {
   return { account, context, customer };
 }
 
-/** The whole walk: our page, the server's log-in and consent, and back. */
+/** The whole walk: our page, the server's login and consent, and back. */
 async function link(owner: Owner, decision: "Authorize" | "Deny access" = "Authorize") {
   const { account, context, customer } = owner;
   const { sessionId, connectUrl } = await startVisit(relay, customer, ["bluesky"]);
@@ -143,7 +143,7 @@ async function later(milliseconds: number): Promise<void> {
   await relay.restartLater(milliseconds);
 }
 
-describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page", () => {
+describe.skipIf(!hasChromium)("a real AT Protocol server and its own login page", () => {
   // The walks through the sandbox deny as well, in less time.
   test.runIf(IS_LONG)(
     "an owner who denies access has nothing linked and is told so",

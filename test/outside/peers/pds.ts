@@ -19,9 +19,9 @@ export const PDS_START_MS_MAX = INSTALL_MS_MAX + START_MS_MAX;
 export interface PdsAccount {
   readonly did: string;
   readonly handle: string;
-  /** The owner's own, for the server's log-in page. */
+  /** The owner's own, for the server's login page. */
   readonly password: string;
-  /** Session of the owner's own log-in, which may do what an app password may not. */
+  /** Session of the owner's own login, which may do what an app password may not. */
   readonly accessJwt: string;
 }
 

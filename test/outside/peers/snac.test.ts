@@ -91,7 +91,7 @@ const textOf = (name: string) =>
 describe.skipIf(!hasSnac)(
   "a real small server that speaks Mastodon's API and keeps no keys",
   () => {
-    test("a real small server that speaks Mastodon's API and keeps no keys has the account linked over its own log-in page", async () => {
+    test("a real small server that speaks Mastodon's API and keeps no keys has the account linked over its own login page", async () => {
       const path = `/v1/profiles/${customer.profileId}/connections`;
       const [connection] = dataOf(await relay.call("GET", path, { bearer: customer.key }));
       expect(connection).toMatchObject({

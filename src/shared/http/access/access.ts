@@ -19,7 +19,7 @@ export interface AccessRequest {
   readonly services: HttpDeps;
   readonly headers: Headers;
   readonly isRead: boolean;
-  /** Whether the rule admits a user whose e-mail is not verified. */
+  /** Whether the rule admits a user whose email is not verified. */
   readonly admitsUnverified?: true;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
@@ -180,7 +180,7 @@ export async function identify(
       request,
       caller,
       "email_unverified",
-      "Verify your e-mail first: follow the link that was mailed to you. POST /v1/auth/verify/resend sends it again.",
+      "Verify your email first: follow the link that was mailed to you. POST /v1/auth/verify/resend sends it again.",
     );
   let application: IdentifiedCaller["application"] = tenancy.application;
   if (caller.kind === "api_key") {
@@ -284,7 +284,7 @@ async function sessionScope(request: AccessRequest): Promise<SessionScope> {
 
 export const sessionOnly = rule("sessionOnly", sessionScope);
 
-/** Admits a session, even of a user whose e-mail is not verified. */
+/** Admits a session, even of a user whose email is not verified. */
 export const anySession = rule("anySession", (request) =>
   sessionScope({ ...request, admitsUnverified: true }),
 );

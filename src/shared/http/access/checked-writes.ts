@@ -10,7 +10,7 @@ import type { AccessRequest } from "./access.ts";
 /**
  * Reports whether a route's requests write under a second check, as all do that may write for a customer. Accepting a
  * post compares the access version itself. An operator's access belongs to the identity provider and ends with the
- * token. A browser on the hosted page has no API credential, and a log-in proves its identity in the request.
+ * token. A browser on the hosted page has no API credential, and a login proves its identity in the request.
  */
 export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
   const { credentials } = access.contract;

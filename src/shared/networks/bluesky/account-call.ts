@@ -113,7 +113,7 @@ export async function movedTo({ credentials, tools }: AsAccount): Promise<string
   return typeof server === "string" && server !== credentials.pds ? server : undefined;
 }
 
-/** Reports whether the session continues at another server, because the log-in host that made it serves both. */
+/** Reports whether the session continues at another server, because the login host that made it serves both. */
 export function staysBehind(credentials: Credentials, server: string): boolean {
   return !isOAuth(credentials) && credentials.service === LOGIN_HOST && isOwnServer(server);
 }

@@ -31,7 +31,7 @@ export const appPasswordForm = {
   fields: [
     {
       name: "identifier",
-      label: "Handle or e-mail address",
+      label: "Handle or email address",
       hint: "What you log in to Bluesky with, for example alice.bsky.social",
       placeholder: "alice.bsky.social",
       autocomplete: "username",

@@ -15,11 +15,11 @@ import { type Credentials, sessionIdOf } from "./state.ts";
 const PUBLIC_VIEW = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
 
-/** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
+/** Logs in for every account of the network's own servers, and knows email addresses, which no directory does. */
 export const LOGIN_HOST = "https://bsky.social";
 const OWN_SERVERS = /\.host\.bsky\.network$/;
 
-/** Reports whether the network's own log-in host serves this server. */
+/** Reports whether the network's own login host serves this server. */
 export function isOwnServer(origin: string): boolean {
   return OWN_SERVERS.test(new URL(origin).hostname);
 }
@@ -157,7 +157,7 @@ function documentUrl(did: string): string | undefined {
   return origin === undefined ? undefined : `${origin}/.well-known/did.json`;
 }
 
-/** What people type for an account: `@name`, a profile's address, `at://…`, a bare name, a DID, an e-mail address. */
+/** What people type for an account: `@name`, a profile's address, `at://…`, a bare name, a DID, an email address. */
 export interface Identifier {
   readonly kind: "handle" | "did" | "email";
   readonly value: string;

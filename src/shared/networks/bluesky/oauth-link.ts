@@ -43,10 +43,10 @@ const flowShape = objectShape(() => ({
 
 /** Returns the possible meanings of a typed text: an account, or a server's origin. A site's address may be either. */
 function readInputs(typed: string): readonly string[] {
-  // Its log-in page asks for the name itself.
+  // Its login page asks for the name itself.
   if (typed === "") return [LOGIN_HOST];
   const { kind, value } = readIdentifier(typed, true) ?? {};
-  // No directory has e-mail addresses.
+  // No directory has email addresses.
   if (kind === "email") return [LOGIN_HOST];
   const origin = /^https?:\/\//i.test(typed) ? serverOrigin(typed) : undefined;
   const isSite = value === undefined || origin === `https://${value}`;

@@ -56,14 +56,14 @@ function expiryOf(jwt: string): Date | undefined {
 }
 
 /**
- * Renews the session when its token is about to end. Never logs in, because the network allows few log-ins a day and
+ * Renews the session when its token is about to end. Never logs in, because the network allows few logins a day and
  * the password is not stored.
  */
 export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
   const hasEnded = await ended.has(as);
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
-  // The old token still works, so a short outage of the log-in host need not delay anything.
+  // The old token still works, so a short outage of the login host need not delay anything.
   return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, () =>
     isOAuth(credentials)
       ? renewOAuth(credentials, tools)
@@ -72,7 +72,7 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
 }
 
 /**
- * Renews a session. The log-in host renews the sessions of all servers behind it, so its answer may be for another
+ * Renews a session. The login host renews the sessions of all servers behind it, so its answer may be for another
  * server than before. The account's document tells.
  */
 async function renewPassword(
@@ -171,7 +171,7 @@ async function renewOAuth(
   // The new tokens count even if something failed after them, because the old ones are used up.
   if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token) {
     // The renewed session. The library has read the account's document before renewing, so `aud` names the
-    // account's present server. A server with other log-in pages has ended the session.
+    // account's present server. A server with other login pages has ended the session.
     const { scope, aud } = after.tokenSet;
     // A permission has been withdrawn since.
     if (!allowsPosting(scope.split(" "))) return renewalRejected("permission_missing", scope);

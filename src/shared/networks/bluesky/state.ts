@@ -65,7 +65,7 @@ const common = shape(() => ({
 
 const passwordOf = readerOf(() => ({
   ...common(),
-  /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
+  /** Where the session was made and is renewed: the server itself, or the login host in front of it. */
   service: z.string(),
   accessJwt: z.string(),
   refreshJwt: z.string(),

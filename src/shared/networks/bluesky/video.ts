@@ -190,7 +190,7 @@ function stepOf({ jobId, state, blob, ...job }: Job, shown: ShownVideo): VideoSt
 }
 
 /**
- * Reports whether the service refuses an account with an unconfirmed e-mail address. It does so with its limits, and
+ * Reports whether the service refuses an account with an unconfirmed email address. It does so with its limits, and
  * after an upload (https://github.com/bluesky-social/atproto/issues/3097).
  */
 function isUnconfirmed(error: string, message = ""): boolean {

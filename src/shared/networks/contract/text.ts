@@ -179,7 +179,7 @@ const SCHEMES = /^(?:(https?):?\/+)+/i;
 
 /**
  * Returns an address as a person typed or copied it, without surrounding text and marks, and without the scheme of an
- * account or an e-mail address.
+ * account or an email address.
  */
 export function typedAddress(text: string): string {
   return trimmed(addressIn(typedText(text)))

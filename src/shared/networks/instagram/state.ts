@@ -12,7 +12,7 @@ const credentialsOf = readerOf(() => ({
   /** The professional account's own id. The app's own id for the account can't be used in paths. */
   userId: z.string(),
   accessToken: z.string(),
-  /** How it was linked. Tokens of Facebook's log-in are used at another host. */
+  /** How it was linked. Tokens of Facebook's login are used at another host. */
   authVariant: z.literal("instagram_login"),
   issuedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),

@@ -260,7 +260,7 @@ export function meantStatus(response: HttpResponse): number {
   return isFailure && NO_LOG_IN.test(errorText(response)) ? UNAUTHORIZED : response.status;
 }
 
-/** A log-in page's address: Pixelfed's, and those of other programs. */
+/** A login page's address: Pixelfed's, and those of other programs. */
 const LOG_IN_PATH = /\/(?:log|sign)[-_]?in\/?$/i;
 
 /**

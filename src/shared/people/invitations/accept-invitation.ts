@@ -11,7 +11,7 @@ import { hashAndClaim } from "../staff/manage-users.ts";
 import { roleNotice } from "../staff/security-notices.ts";
 import { writeWithOwnersNotice } from "../../mail/mail.ts";
 import { openSession } from "../staff/sign-in.ts";
-import { withNetwork } from "../staff/store-log-in.ts";
+import { withNetwork } from "../staff/store-login.ts";
 import { newUser, type SignedIn, type User } from "../staff/user.ts";
 import { invitationStatusOf, type Invitation } from "./invitation.ts";
 import { stateOfInvitation } from "./manage-invitations.ts";
@@ -50,7 +50,7 @@ export async function followInvitation(deps: LinkDeps, token: string): Promise<F
 }
 
 /**
- * Creates the user of an invitation, who chooses a password. First claims the e-mail for a user id that every use of
+ * Creates the user of an invitation, who chooses a password. First claims the email for a user id that every use of
  * the invitation has. So a use after a crash continues the first one, and of concurrent uses only one stores the user.
  * @throws AppError as `followInvitation`; `validation_failed`, `service_unavailable`, `conflict`: the link stays valid
  */

@@ -29,8 +29,8 @@ export const invitationRow = rowCodec("invitation", {
   acceptedAt: textOrNull(),
 });
 
-/** The latest invitation of an e-mail, while it is open. The row key has a hash of the address. */
-export const invitedEmailRow = rowCodec("invitation of an e-mail", {
+/** The latest invitation of an email, while it is open. The row key has a hash of the address. */
+export const invitedEmailRow = rowCodec("invitation of an email", {
   invitationId: text(),
   expiresAt: text(),
 });
@@ -46,11 +46,11 @@ function toInvitation(platformId: string, row: Row): Invitation {
 
 const merging = (row: Row, { etag }: StoredRow): RowWrite => ({ kind: "merge", row, etag });
 
-/** Returns the id of the invitation that an e-mail's row leads to, or "". */
+/** Returns the id of the invitation that an email's row leads to, or "". */
 const pointedTo = (stored: StoredRow | undefined) =>
   stored === undefined ? "" : invitedEmailRow.decode(stored.row).invitationId;
 
-/** The latest invitation of an e-mail, as it was read. `id` is "" when there is none. */
+/** The latest invitation of an email, as it was read. `id` is "" when there is none. */
 export interface LatestInvitation {
   readonly id: string;
   readonly invitation: Invitation | undefined;
@@ -88,7 +88,7 @@ export class InvitationStore {
 
   /**
    * Stores a new invitation, or the open one again, with a new link and `more` new rows. Returns false, and stores
-   * nothing, when `latest` is no longer the latest invitation of the e-mail, or the open one has ended.
+   * nothing, when `latest` is no longer the latest invitation of the email, or the open one has ended.
    */
   issue(invitation: Invitation, latest: LatestInvitation, more: readonly Row[]): Promise<boolean> {
     const { id, platformId, email, role, locale, invitedBy, passwordVersion } = invitation;
@@ -160,7 +160,7 @@ export class InvitationStore {
   }
 
   async withdraw(platformId: string, id: string): Promise<Withdrawn> {
-    // The e-mail of an invitation never changes, so it may be read before.
+    // The email of an invitation never changes, so it may be read before.
     const found = await this.find(platformId, id);
     if (found === undefined) return "absent";
     const [key, pointerKey] = [invitations.key(id), emailKey(found.email)];
@@ -188,7 +188,7 @@ export class InvitationStore {
     return await this.#core.removeSelected({ ...range, olderThan }, after);
   }
 
-  /** Returns the write that removes an e-mail's row if it leads to this invitation. */
+  /** Returns the write that removes an email's row if it leads to this invitation. */
   #unpointed(id: string, rowKey: string, pointer: StoredRow | undefined): RowWrite[] {
     return pointedTo(pointer) === id ? [{ kind: "delete", rowKey }] : [];
   }

@@ -5,7 +5,7 @@ import type { User } from "../staff/user.ts";
 export const INVITATION_STATUSES = ["open", "accepted", "withdrawn", "expired"] as const;
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
-/** An invitation to become a member of a platform's staff. It claims no e-mail until it is accepted. */
+/** An invitation to become a member of a platform's staff. It claims no email until it is accepted. */
 export interface Invitation {
   readonly id: string;
   readonly platformId: string;

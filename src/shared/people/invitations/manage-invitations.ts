@@ -23,7 +23,7 @@ import type { Invite, ListInvitations } from "./schema.ts";
 const MARK_BYTES = 12;
 const HOUR_SECONDS = 3_600;
 
-/** Returns what the link of an invitation is bound to: its mark, e-mail and role. */
+/** Returns what the link of an invitation is bound to: its mark, email and role. */
 export const stateOfInvitation = ({ linkMark, email, role }: Invitation) =>
   `${linkMark}|${role}|${email}`;
 
@@ -113,7 +113,7 @@ async function issue(
 
 /**
  * Invites somebody to the caller's platform by a link, which is mailed, or handed over when no mail is sent. Asking
- * again while the invitation is open makes a new link with the role asked for now. Claims no e-mail.
+ * again while the invitation is open makes a new link with the role asked for now. Claims no email.
  * @throws AppError `conflict`, `rate_limited`, `service_unavailable`
  */
 export async function invite(

@@ -9,9 +9,9 @@ export const linkRow = rowCodec("link", {
   platformId: text(),
   /** Id of the user or invitation that it is for. */
   userId: text(),
-  /** The user's password and e-mail, or the mark of the invitation, at first. A change of them ends the link. */
+  /** The user's password and email, or the mark of the invitation, at first. A change of them ends the link. */
   binding: text(),
-  /** The new address of a change of the e-mail, or "" for other links. */
+  /** The new address of a change of the email, or "" for other links. */
   newEmail: text(),
   /** Whether using the link switches the second factor off. */
   removesTotp: truth(),

@@ -37,7 +37,7 @@ export interface UsedLink {
 /** The language of a user's mails. */
 export const locale = shape(() => z.enum(LOCALES));
 
-/** An e-mail address. The parsed value is its stored form. */
+/** An email address. The parsed value is its stored form. */
 export const email = shape(() =>
   z
     .string()
@@ -77,7 +77,7 @@ export const AskForResetBody = shape(() =>
       .max(DEVICE_LENGTH_MAX)
       .optional()
       .describe(
-        "The token of an earlier log-in from this device, which has a separate limit of three mails an hour.",
+        "The token of an earlier login from this device, which has a separate limit of three mails an hour.",
       ),
   }),
 );
@@ -113,7 +113,7 @@ export const knownDevice = shape(() =>
   z.strictObject({
     deviceToken: z
       .string()
-      .describe("Keep it on the device for 180 days, and send it with the next log-in."),
+      .describe("Keep it on the device for 180 days, and send it with the next login."),
   }),
 );
 

@@ -13,7 +13,7 @@ const verificationOf = async (deps: LinkDeps, user: StoredUser) => {
 };
 
 /**
- * Calls `write`, which stores a new user, with the row of the mail that asks to verify the e-mail. There is no mail for
+ * Calls `write`, which stores a new user, with the row of the mail that asks to verify the email. There is no mail for
  * a user who is verified, or whose address has got too many.
  */
 export async function withVerification<T>(
@@ -35,7 +35,7 @@ export async function resendVerification(
   if (!isMailOn(deps.config)) throw mailDisabled();
   const user = await stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw sessionExpired();
-  if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
+  if (user.emailVerified) throw new AppError("invalid_state", "The email is verified already.");
   if (!(await mail.admitMail(user.email, "verify"))) return;
   await mail.postMail(user.platformId, await verificationOf(deps, user));
 }

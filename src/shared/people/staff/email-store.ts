@@ -5,14 +5,14 @@ import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 
-/** The claim of an e-mail address. The partition key is a hash of the address. */
-export const emailRow = rowCodec("e-mail claim", {
+/** The claim of an email address. The partition key is a hash of the address. */
+export const emailRow = rowCodec("email claim", {
   platformId: text(),
   userId: text(),
   claimedAt: text(),
 });
 
-/** Records that an e-mail has had its starting credit. The partition key is a keyed hash of the address. */
+/** Records that an email has had its starting credit. The partition key is a keyed hash of the address. */
 export const startingCreditRow = rowCodec("starting credit", {
   platformId: text(),
   creditedAt: text(),
@@ -40,7 +40,7 @@ const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
   rowKey: ROW_KEY,
 });
 
-/** Stores which user signs in with an e-mail address, without storing the address. */
+/** Stores which user signs in with an email address, without storing the address. */
 export class EmailStore {
   readonly #emails: Table;
 

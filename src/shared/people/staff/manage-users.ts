@@ -21,15 +21,15 @@ import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.t
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
 
-/** How long an account waits for its e-mail to be verified. A link lasts a week, and can be asked for again. */
+/** How long an account waits for its email to be verified. A link lasts a week, and can be asked for again. */
 const UNVERIFIED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** How many claims are checked at the same time. */
 const CLAIMS_AT_ONCE = 16;
 
-const taken = () => new AppError("conflict", "There is already an account with this e-mail.");
+const taken = () => new AppError("conflict", "There is already an account with this email.");
 
-/** What a claim means for another user who wants the e-mail. */
+/** What a claim means for another user who wants the email. */
 type ClaimState =
   | { readonly kind: "own" | "abandoned" | "taken" }
   /** The user has not proved to own the address, and so can't block it for others. */
@@ -54,7 +54,7 @@ async function stateOfClaim(
 }
 
 /**
- * Claims the e-mail for a user to be created. Takes over the claim of a user who was never stored or is deleted.
+ * Claims the email for a user to be created. Takes over the claim of a user who was never stored or is deleted.
  * @throws AppError `conflict`
  */
 export async function claimEmail(
@@ -78,8 +78,8 @@ export async function claimEmail(
 }
 
 /**
- * Hashes the password of a user to be created and then claims the e-mail, so that a refused password changes nothing.
- * Nothing is hashed for an e-mail that is taken by then.
+ * Hashes the password of a user to be created and then claims the email, so that a refused password changes nothing.
+ * Nothing is hashed for an email that is taken by then.
  * @throws AppError `conflict`; `validation_failed` for a weak password; `service_unavailable`
  */
 export async function hashAndClaim(
@@ -97,7 +97,7 @@ export async function hashAndClaim(
   return passwordHash;
 }
 
-/** Stores the user and notifies the owners. If the user was definitely refused, the e-mail is free again. */
+/** Stores the user and notifies the owners. If the user was definitely refused, the email is free again. */
 async function store(deps: PeopleDeps, user: User): Promise<void> {
   const { platformId, role } = user;
   const create = (more: readonly Row[]) =>
@@ -121,9 +121,9 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Creates a colleague of the caller. The e-mail is claimed first. A claim that a crash leaves behind can be taken over.
+ * Creates a colleague of the caller. The email is claimed first. A claim that a crash leaves behind can be taken over.
  * @throws AppError `invitation_required`, `rate_limited`, `validation_failed`, `service_unavailable`; `conflict` when somebody already signs
- * in with the e-mail
+ * in with the email
  */
 export async function createUser(
   deps: PeopleDeps,
@@ -277,7 +277,7 @@ export async function updateUser(
 }
 
 /**
- * Removes a colleague or the caller. Their sessions and grants end immediately, and the e-mail is free.
+ * Removes a colleague or the caller. Their sessions and grants end immediately, and the email is free.
  * @throws AppError `owner_required`, `not_found`; `invalid_state` when no owner would be left
  */
 export async function deleteUser(
@@ -309,7 +309,7 @@ export async function deleteUser(
       throw lastOwner("The last owner of a platform can't be removed.");
     case "deleted":
       record("ok");
-      // If this fails, the e-mail can still be taken over, because its user doesn't exist.
+      // If this fails, the email can still be taken over, because its user doesn't exist.
       await deps.stores.emails.release(user.email, userId);
   }
 }

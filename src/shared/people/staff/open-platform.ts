@@ -7,7 +7,7 @@ import type { Locale } from "../../runtime/locale.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { Platform, PlatformSummary } from "../../tenants/tenants.ts";
 import { hashAndClaim } from "./manage-users.ts";
-import { withNetwork } from "./store-log-in.ts";
+import { withNetwork } from "./store-login.ts";
 import type { CreatePlatform } from "./schema.ts";
 import { newUserRow } from "./user-store.ts";
 import { newUser, viewUser, type User, type UserView } from "./user.ts";
@@ -20,16 +20,16 @@ interface NewPlatform {
   /** The field of the request that has the password. */
   readonly path: string;
   readonly locale: Locale;
-  /** Whether the operators vouch for the e-mail. */
+  /** Whether the operators vouch for the email. */
   readonly emailVerified: boolean;
   /** The address from which the user signs up. Absent when an operator creates the platform. */
   readonly ip?: string;
 }
 
 /**
- * Creates a platform with its first user. First the e-mail is claimed, then both are stored in one transaction. A crash
+ * Creates a platform with its first user. First the email is claimed, then both are stored in one transaction. A crash
  * leaves nothing, or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody already signs in with the e-mail; `validation_failed` for a weak password;
+ * @throws AppError `conflict` when somebody already signs in with the email; `validation_failed` for a weak password;
  * `service_unavailable`
  */
 export async function openPlatform(

@@ -10,7 +10,7 @@ import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
 import { removalNotice } from "./security-notices.ts";
 import { writeWithOwnersNotice } from "../../mail/mail.ts";
 
-/** Finds the user who signs in with an e-mail. The list is empty when nobody does. */
+/** Finds the user who signs in with an email. The list is empty when nobody does. */
 export async function findUserByEmail(
   { stores }: PeopleDeps,
   _scope: OperatorScope,
@@ -18,7 +18,7 @@ export async function findUserByEmail(
 ): Promise<Page<FoundUser>> {
   const claim = await stores.emails.find(email);
   const user = claim && (await stores.users.find(claim.platformId, claim.userId));
-  // Changing the e-mail may leave the claim of a user who now signs in with another one.
+  // Changing the email may leave the claim of a user who now signs in with another one.
   const isFound = user !== undefined && isEmailOf(user, email);
   const items = isFound ? [{ ...viewUser(user), platformId: user.platformId }] : [];
   return { items, nextCursor: null, limit: 1 };
@@ -35,7 +35,7 @@ export async function listUsersOfPlatform(
 }
 
 /**
- * Removes a user of any platform, which frees the e-mail. A platform without an owner is suspended.
+ * Removes a user of any platform, which frees the email. A platform without an owner is suspended.
  * @throws AppError `not_found`
  */
 export async function removeUser(
@@ -56,6 +56,6 @@ export async function removeUser(
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
   deps.audit.record(scope, { action: "user.deleted", target, platformId });
-  // If this fails, the e-mail can still be taken over, because its user doesn't exist.
+  // If this fails, the email can still be taken over, because its user doesn't exist.
   await emails.release(user.email, userId);
 }

@@ -13,7 +13,7 @@ import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.
 import { usedLink, type OneTimeLinkForm } from "../links/used-link.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
-/** Finds the user of an e-mail. Asks storage for the same where there is none. */
+/** Finds the user of an email. Asks storage for the same where there is none. */
 async function findReader(deps: Pick<PeopleDeps, "clock" | "stores" | "tenants">, email: string) {
   const { stores, tenants, clock } = deps;
   const now = clock.now();
@@ -31,7 +31,7 @@ async function findReader(deps: Pick<PeopleDeps, "clock" | "stores" | "tenants">
 const NOBODY = "nobody";
 
 /**
- * Mails a link that sets a new password. The answer and the work are the same for a known and an unknown e-mail.
+ * Mails a link that sets a new password. The answer and the work are the same for a known and an unknown email.
  * @throws AppError `mail_disabled`
  */
 export async function askForReset(
@@ -55,8 +55,8 @@ export async function askForReset(
 }
 
 /**
- * Sets a new password with a link, ends every session and link of the user, and verifies the e-mail. The link proves the
- * mailbox, so failed log-ins and wrong codes no longer count. Of two uses at the same time, one succeeds.
+ * Sets a new password with a link, ends every session and link of the user, and verifies the email. The link proves the
+ * mailbox, so failed logins and wrong codes no longer count. Of two uses at the same time, one succeeds.
  * @throws AppError `invalid_link`, `validation_failed`, `service_unavailable`
  */
 export async function confirmReset(
@@ -65,7 +65,7 @@ export async function confirmReset(
   { token, newPassword, form }: ConfirmReset & { readonly form?: OneTimeLinkForm },
 ): Promise<{ readonly deviceToken: string; readonly email: string }> {
   const { user, link, platform } = await followLink(deps, ["reset", "operator_reset"], token);
-  // Who has the link has the mailbox, so strangers' log-ins don't keep the owner out.
+  // Who has the link has the mailbox, so strangers' logins don't keep the owner out.
   const passwordHash = await hashNewPassword(deps, knownUser(user.platformId, user.id), {
     path: "newPassword",
     password: newPassword,

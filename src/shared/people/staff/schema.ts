@@ -28,7 +28,7 @@ export const newPassword = shape(() =>
     .min(PASSWORD_LENGTH.min)
     .max(PASSWORD_LENGTH.max)
     .describe(
-      "Not a common one, and not made of the e-mail, the platform's name or the service's name: `password_too_weak`, which is checked when all else is right.",
+      "Not a common one, and not made of the email, the platform's name or the service's name: `password_too_weak`, which is checked when all else is right.",
     ),
 );
 export const role = shape(() =>
@@ -96,7 +96,7 @@ const triedDevice = shape(() =>
     .max(DEVICE_TOKEN_LENGTH_MAX)
     .optional()
     .describe(
-      "From an earlier log-in on this device. With it, attempts by others don't delay this request.",
+      "From an earlier login on this device. With it, attempts by others don't delay this request.",
     ),
 );
 
@@ -243,7 +243,7 @@ export const signedIn = shape(
         platform: platform(),
         deviceToken: z
           .string()
-          .describe("Keep it on the device for 180 days, and send it with the next log-in."),
+          .describe("Keep it on the device for 180 days, and send it with the next login."),
       })
       .meta({ id: "Session", description: "A dashboard session." }) satisfies z.ZodType<SignedIn>,
 );

@@ -166,7 +166,7 @@ export function toBase32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the URL that an authenticator app scans. The app shows `service` next to the e-mail, and would cut a name at
+ * Returns the URL that an authenticator app scans. The app shows `service` next to the email, and would cut a name at
  * a colon. https://github.com/google/google-authenticator/wiki/Key-Uri-Format
  */
 export function otpauthUrl(service: string, email: string, secret: Uint8Array): string {

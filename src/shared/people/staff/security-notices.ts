@@ -2,7 +2,7 @@ import type { UserRole } from "../../callers/caller.ts";
 import type { OwnersNotice } from "../../mail/mail.ts";
 import type { User } from "./user.ts";
 
-/** Returns the user as a reader of notices about their account, if the e-mail is verified. */
+/** Returns the user as a reader of notices about their account, if the email is verified. */
 const alsoOf = (user: User) => (user.emailVerified ? user : undefined);
 
 /** Returns the notice of a user's new or changed role. */

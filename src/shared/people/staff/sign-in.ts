@@ -15,7 +15,7 @@ import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
-import { storeLogIn } from "./store-log-in.ts";
+import { storeLogin } from "./store-login.ts";
 import type { UserChange } from "./user-store.ts";
 import { wrongCode } from "./wrong-code.ts";
 import {
@@ -71,13 +71,13 @@ export async function signUp(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
-  // If mail is sent, the credit follows once the e-mail is verified.
+  // If mail is sent, the credit follows once the email is verified.
   if (user.emailVerified) await startWithCredit(deps, user, scope.requestId);
   return await openSession(deps.secrets, platform, user);
 }
 
 /**
- * Finds the user who signs in with an e-mail address. For an unknown address it reads a user that doesn't exist, so
+ * Finds the user who signs in with an email address. For an unknown address it reads a user that doesn't exist, so
  * that both take the same number of storage requests, and the response time doesn't reveal known addresses.
  */
 async function findUser(
@@ -88,7 +88,7 @@ async function findUser(
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
   const { platformId, userId } = (await deps.stores.emails.find(email)) ?? nobody;
   const user = await deps.stores.users.find(platformId, userId);
-  // A claim that a change of the e-mail left behind lets nobody in.
+  // A claim that a change of the email left behind lets nobody in.
   return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
 
@@ -126,7 +126,7 @@ interface CheckedPassword extends AdmittedLogIn {
 }
 
 /**
- * Checks the password. The whole check waits for its turn, so what is refused has cost nothing. A known e-mail and an
+ * Checks the password. The whole check waits for its turn, so what is refused has cost nothing. A known email and an
  * unknown one wait alike.
  * @throws AppError `rate_limited`; `service_unavailable` when too many wait
  */
@@ -157,7 +157,7 @@ interface ProvenIdentity {
   readonly newHash: string | undefined;
 }
 
-/** Returns the changes of a log-in to the stored user, or undefined when the code was used up meanwhile. */
+/** Returns the changes of a login to the stored user, or undefined when the code was used up meanwhile. */
 function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
@@ -173,7 +173,7 @@ function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserC
 }
 
 /**
- * Signs a user in. A wrong e-mail, password or code get the same answer, the first two after the same work.
+ * Signs a user in. A wrong email, password or code get the same answer, the first two after the same work.
  * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `platform_closed`, `rate_limited`,
  * `service_unavailable`
  */
@@ -216,7 +216,7 @@ export async function logIn(
   }
   const proved: ProvenIdentity = { at: deps.clock.now().toISOString(), step, newHash };
   const change = (present: User) => afterLogin(present, user, proved);
-  const recorded = await storeLogIn(deps, scope, { user, isOwnDevice, change });
+  const recorded = await storeLogin(deps, scope, { user, isOwnDevice, change });
   if (recorded === undefined) {
     record("denied");
     throw await attempt.failed("code");

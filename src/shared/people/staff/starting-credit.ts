@@ -18,7 +18,7 @@ export function mailboxOf(email: string): string {
 const hashOf = (email: string, pepper: string) =>
   hmacSha256(deriveKey(pepper, "starting credits"), mailboxOf(email)).toString("hex");
 
-/** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
+/** Reports whether the platform may have the credit of the email: once, even while the pepper is rotated. */
 async function claimCredit(
   deps: Pick<PeopleDeps, "config" | "clock" | "stores">,
   platformId: string,
@@ -39,7 +39,7 @@ async function claimCredit(
 const referenceOf = (platformId: string) => `signup:${platformId}`;
 
 /**
- * Credits a new platform, once per platform and per e-mail. May be repeated. An operator's credit has the same
+ * Credits a new platform, once per platform and per email. May be repeated. An operator's credit has the same
  * reference, so an operator can make up for a failed one, but never make a second one.
  */
 async function creditStart(

@@ -42,7 +42,7 @@ const isOfEmptyPlatform = (rowKey: string) =>
 export const userRow = rowCodec("user", {
   email: text(),
   role: oneOf(USER_ROLES),
-  // Whether the e-mail is proved to be the user's. Always true for a user who was created while no mail was sent.
+  // Whether the email is proved to be the user's. Always true for a user who was created while no mail was sent.
   emailVerified: truth(),
   locale: oneOf(LOCALES),
   createdAt: text(),
@@ -141,7 +141,7 @@ export function toUser(platformId: string, row: Row): User {
   return { ...user, id: users.idOf(row), platformId, secondFactor };
 }
 
-/** Reports whether a change ends sessions, verifies the e-mail, or switches the second factor on or off. */
+/** Reports whether a change ends sessions, verifies the email, or switches the second factor on or off. */
 function changesAccess(user: User, { secondFactor, ...change }: UserChange): boolean {
   const { sessionVersion, keptSessionId, endedSessions } = change;
   if ([sessionVersion, keptSessionId, endedSessions].some((one) => one !== undefined)) return true;
@@ -196,7 +196,7 @@ export class UserStore {
 
   /**
    * Stores what `change` makes of the user, exactly once. A mark recognises its own write after a lost answer:
-   * otherwise a log-in that has used up a code would be refused because of that very code. Raises the access version
+   * otherwise a login that has used up a code would be refused because of that very code. Raises the access version
    * when sessions were ended or the second factor was switched on or off. Returns undefined when the user is gone or
    * `change` returns undefined. `more` are new rows of the same transaction, which may depend on the stored user.
    * @throws DamagedRow
@@ -308,7 +308,7 @@ export class UserStore {
   }
 
   /**
-   * Removes a user whose e-mail isn't verified, and the platform if it holds nothing but that user. Returns whether the
+   * Removes a user whose email isn't verified, and the platform if it holds nothing but that user. Returns whether the
    * user is gone. Each verification is a transaction of the same partition, so one of both comes first. With
    * `unlessOthers`, a user stays whose platform holds something else. `unlist` removes a platform from the list of all.
    */

@@ -17,7 +17,7 @@ interface EndedSession {
 export interface SignIns {
   /** Hashes of networks, the latest last. */
   readonly networks: readonly { readonly hash: string; readonly at: string }[];
-  /** When they were last notified of a log-in. */
+  /** When they were last notified of a login. */
   readonly toldAt: string | null;
   /** When they were last notified of wrong codes. */
   readonly codesToldAt: string | null;
@@ -125,7 +125,7 @@ export function hasTotp(user: User): user is User & { readonly secondFactor: Sec
   return user.secondFactor?.confirmed === true;
 }
 
-/** Reports whether the device is the user's, and the password unchanged since the log-in from it. */
+/** Reports whether the device is the user's, and the password unchanged since the login from it. */
 export function isDeviceOf(device: DeviceClaims, user: User | undefined): boolean {
   return (
     device.userId === user?.id &&
@@ -140,7 +140,7 @@ export const issueDevice = (
   { id: userId, platformId, passwordVersion }: User,
 ): Promise<string> => devices.issue({ userId, platformId, passwordVersion });
 
-/** Reports whether neither a log-out nor a change of the password has ended a session. */
+/** Reports whether neither a logout nor a change of the password has ended a session. */
 export function isSessionLive(
   user: User,
   session: { readonly version: number; readonly sessionId: string | null },
@@ -168,6 +168,6 @@ export function viewUser(user: User): UserView {
 export interface SignedIn extends IssuedSession {
   readonly platform: Platform;
   readonly user: UserView;
-  /** Sent with the user's next log-in from this device. */
+  /** Sent with the user's next login from this device. */
   readonly deviceToken: string;
 }

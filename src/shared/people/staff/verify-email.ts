@@ -25,7 +25,7 @@ async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): P
 }
 
 /**
- * Verifies an e-mail with the link that was sent to it. The link proves the mailbox. The session or the password proves
+ * Verifies an email with the link that was sent to it. The link proves the mailbox. The session or the password proves
  * that its reader is the person who signed up.
  * @throws AppError `invalid_link`, `invalid_credentials`, `rate_limited`
  */
@@ -42,7 +42,7 @@ export async function verifyEmail(
   const { user, link } = await followLink(deps, ["verify", "email"], token);
   if (!(await hasSessionOf(deps.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
-    // Checks the password of the user of a link, with the limits of a log-in.
+    // Checks the password of the user of a link, with the limits of a login.
     const attempt = await deps.limits.beginLoginAttempt({ email: user.email, ip: scope.ip });
     await requirePassword(deps.secrets.passwords, attempt, { user, password });
     await attempt.succeeded();

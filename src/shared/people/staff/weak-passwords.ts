@@ -15,7 +15,7 @@ export interface NewPassword {
 
 const MESSAGES: Readonly<Record<Weakness, string>> = {
   own_words:
-    "must be harder to guess: it is made of the e-mail, the platform's name or the service's name",
+    "must be harder to guess: it is made of the email, the platform's name or the service's name",
   repeats: "must be harder to guess: it repeats itself",
   sequence: "must be harder to guess: it follows the keyboard or the alphabet",
   common: "must be harder to guess: it is made of what many people choose. Use several rare words",

@@ -63,7 +63,7 @@ export const TABLE_NAMES = [
   "core",
   /** Which platform an API key belongs to, and when the key was last used. PartitionKey: key id. */
   "keys",
-  /** Sign-in by e-mail. PartitionKey: hash of the e-mail address. */
+  /** Sign-in by email. PartitionKey: hash of the email address. */
   "emails",
   /** One-time links. PartitionKey: hash of the link's token, or id of the user that the links are for. */
   "links",
@@ -89,7 +89,7 @@ export const TABLE_NAMES = [
   "erasures",
   /** Positions of long walks, in one partition. */
   "housekeeping",
-  /** Request counts (PartitionKey: shard and day) and failed log-ins (PartitionKey: shard). */
+  /** Request counts (PartitionKey: shard and day) and failed logins (PartitionKey: shard). */
   "ratewindows",
 ] as const;
 

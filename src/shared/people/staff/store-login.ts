@@ -12,7 +12,7 @@ const NETWORKS_MAX = 20;
 const KNOWN_MS = 180 * 24 * 60 * 60_000;
 const HASH_DIGITS = 16;
 
-/** The user of a log-in, and the address it came from. */
+/** The user of a login, and the address it came from. */
 interface LogInFrom {
   readonly userId: string;
   readonly ip: string;
@@ -29,7 +29,7 @@ function isKnownNetwork({ networks }: SignIns, from: LogInFrom): boolean {
   return networks.some((one) => one.hash === hash && Date.parse(one.at) > since);
 }
 
-/** Adds the network of a log-in to those that the user signs in from. */
+/** Adds the network of a login to those that the user signs in from. */
 export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
   const hash = networkHash(from);
   const others = signIns.networks.filter((one) => one.hash !== hash);
@@ -37,7 +37,7 @@ export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
   return { ...signIns, networks };
 }
 
-/** A log-in with proof of identity. */
+/** A login with proof of identity. */
 interface ProvenLogIn {
   readonly user: User;
   /** Whether it came from a device that the user has signed in from before. */
@@ -46,10 +46,10 @@ interface ProvenLogIn {
 }
 
 /**
- * Stores a log-in. If its device and network are both unknown, the user is notified by mail in the same transaction,
+ * Stores a login. If its device and network are both unknown, the user is notified by mail in the same transaction,
  * once a day. The network stays unknown until the user was notified of it.
  */
-export async function storeLogIn(
+export async function storeLogin(
   deps: Pick<PeopleDeps, "clock" | "stores" | "mail">,
   { ip }: RequestScope,
   { user, isOwnDevice, change }: ProvenLogIn,
