@@ -1,4 +1,5 @@
 import { composed } from "../../networks/contract/text.ts";
+import { foldText } from "../../runtime/folded-name.ts";
 
 /** Shorter words are in too many passwords by chance. */
 const WORD_LENGTH_MIN = 3;
@@ -10,9 +11,7 @@ const OTHER_CHARACTERS_MIN = 8;
 /** What people put between words or at the end of them. */
 const SEPARATORS = /[\s\p{Pd}\p{Pc}.,;:!?'’"/\\|+&@·]+/u;
 
-/** Returns text as it is compared here: without case and accents, compatible forms of a letter being the same. */
-const folded = (text: string) =>
-  composed(text).normalize("NFKD").replace(/\p{M}/gu, "").toUpperCase().toLowerCase();
+const folded = (text: string) => foldText(composed(text));
 
 /** Returns the words of texts, and each text as one word. */
 export function wordsOf(texts: readonly string[]): string[] {
