@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
@@ -30,6 +30,9 @@ export const INSTALLED = ["sharp", "mediabunny", "tinypool"];
 
 /** Longer than a host that was started on an earlier build is left running, so that it still finds its parts. */
 const STALE_MS = 24 * 3600 * 1000;
+
+/** What `npm run package` gives: what is deployed must hold nothing of an earlier build. */
+const PACKAGE_FLAG = "--package";
 
 /**
  * The small form of the schema library as a copy of its own: every start loads it. Code is split by files, so that
@@ -156,9 +159,9 @@ const throughFaces: Plugin = {
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names, and the parts that it loads when they
  * are first needed, and renders the documents that describe the API. `@azure/functions-core` stays outside: the Functions host provides it at run time. The banner gives
  * the bundled CommonJS packages a `require`. A file is replaced at once, so that a host that starts meanwhile never
- * reads half of one. Answers what the bundle is made of.
+ * reads half of one. Parts of earlier builds are removed once they are `staleMs` old. Answers what the bundle is made of.
  */
-export async function buildApp(): Promise<Metafile> {
+export async function buildApp(staleMs = STALE_MS): Promise<Metafile> {
   const facts = readFacts();
   const bundled = build({
     write: false,
@@ -195,23 +198,22 @@ export async function buildApp(): Promise<Metafile> {
     await writeFile(draft, contents);
     await rename(draft, path);
   }
-  await removeStale(new Set(outputFiles.map(({ path }) => path)));
+  const present = [texts.path, ...outputFiles.map(({ path }) => path)];
+  await removeStale(new Set(present.map((path) => resolve(path))), staleMs);
   return metafile;
 }
 
 const isPart = (path: string) => dirname(path).endsWith(PARTS);
 
-async function removeStale(present: ReadonlySet<string>): Promise<void> {
-  const folder = join(process.cwd(), FOLDER, PARTS);
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
-    const path = join(folder, name);
+async function removeStale(present: ReadonlySet<string>, staleMs: number): Promise<void> {
+  for (const name of await readdir(FOLDER, { recursive: true })) {
+    const path = resolve(FOLDER, name);
     if (present.has(path)) continue;
     // Another build may be removing the same file.
-    const changed = await stat(path).catch(() => undefined);
-    if (changed !== undefined && Date.now() - changed.mtimeMs > STALE_MS)
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile() === true && Date.now() - found.mtimeMs >= staleMs)
       await rm(path, { force: true });
   }
 }
 
-if (import.meta.main) await buildApp();
+if (import.meta.main) await buildApp(process.argv.includes(PACKAGE_FLAG) ? 0 : STALE_MS);

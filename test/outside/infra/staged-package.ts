@@ -46,14 +46,14 @@ function isLeftOut(patterns: readonly Pattern[], path: string, isFolder: boolean
 }
 
 /** Returns the files that azd sends, from the top down: what is in a folder that is left out is never asked for. */
-export async function filesSent(): Promise<string[]> {
+export async function filesSent(root = ROOT): Promise<string[]> {
   const patterns = (await readPatterns()).map(toPattern);
   const files: string[] = [];
   const folders = [""];
   for (const folder of folders) {
-    for (const name of await readdir(join(ROOT, folder))) {
+    for (const name of await readdir(join(root, folder))) {
       const path = folder === "" ? name : `${folder}/${name}`;
-      const isFolder = (await lstat(join(ROOT, path))).isDirectory();
+      const isFolder = (await lstat(join(root, path))).isDirectory();
       if (isLeftOut(patterns, path, isFolder)) continue;
       if (isFolder) folders.push(path);
       else files.push(path);
