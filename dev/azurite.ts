@@ -6,6 +6,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { FILES_CONTAINER } from "../src/shared/runtime/storage/blobs.ts";
 import { END_WITH_PARENT } from "./end-with-parent.ts";
 import { localFolder } from "./local-folder.ts";
 import { portOf } from "./ports.ts";
@@ -57,12 +59,31 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   const launched = launch(wanted, folder, options.secured);
   const { child } = launched;
   const ports = await portsOf(launched, wanted);
+  const address = connectionString(ports);
+  if (options.secured === undefined) await prepareFiles(address);
   return {
-    connectionString: connectionString(ports),
+    connectionString: address,
     ports,
     ended: once(child, "close").then(() => undefined),
     stop: () => end(child, folder !== undefined),
   };
+}
+
+/** Lets browsers upload files, as the template does, and creates the container of files. */
+async function prepareFiles(address: string): Promise<void> {
+  const service = BlobServiceClient.fromConnectionString(address);
+  const abortSignal = AbortSignal.timeout(START_TIMEOUT_MS);
+  const uploads = {
+    allowedOrigins: "*",
+    allowedMethods: "PUT",
+    allowedHeaders: "x-ms-blob-type,content-type,content-length",
+    exposedHeaders: "",
+    maxAgeInSeconds: 86_400,
+  };
+  await Promise.all([
+    service.setProperties({ cors: [uploads] }, { abortSignal }),
+    service.getContainerClient(FILES_CONTAINER).createIfNotExists({ abortSignal }),
+  ]);
 }
 
 interface Launched {

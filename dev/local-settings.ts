@@ -78,7 +78,7 @@ function given(environment: NodeJS.ProcessEnv): Values {
 
 /** The shorthand means an emulator on its usual ports, and this run has its own. */
 function storage(chosen: Values, connectionString: string): Values {
-  const names = ["AzureWebJobsStorage", "DATA_STORAGE"].filter((name) =>
+  const names = ["AzureWebJobsStorage", "DATA_STORAGE", "MEDIA_STORAGE"].filter((name) =>
     /^UseDevelopmentStorage=true;?$/i.test(chosen[name]?.trim() ?? ""),
   );
   return Object.fromEntries(names.map((name) => [name, connectionString]));

@@ -222,6 +222,17 @@ describe("settings", () => {
     ).toContain("DATA_STORAGE, DATA_STORAGE__accountName: must not be given both");
   });
 
+  test("files are in an account of their own, in development else in the host's", () => {
+    const named = { MEDIA_STORAGE__accountName: "stfilesexample" };
+    expect(parseConfig({ ...production, ...named }).storage.media).toMatchObject({
+      kind: "identity",
+      accountName: "stfilesexample",
+    });
+    expect(parseConfig(production).storage.media).toBeUndefined();
+    const { host, media } = parseConfig(development).storage;
+    expect(media).toEqual(host);
+  });
+
   test("all problems are in one message, by name", () => {
     const message = problemsOf({
       ...development,

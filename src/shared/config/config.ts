@@ -79,7 +79,7 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     problems.push(
       "OPERATOR_AUDIENCE: must come with ENTRA_TENANT_ID, or with OPERATOR_ISSUER and OPERATOR_JWKS_URL",
     );
-  for (const name of ["AzureWebJobsStorage", "DATA_STORAGE"] as const)
+  for (const name of ["AzureWebJobsStorage", "DATA_STORAGE", "MEDIA_STORAGE"] as const)
     if (settings[name] !== undefined && settings[`${name}__accountName`] !== undefined)
       problems.push(`${name}, ${name}__accountName: must not be given both`);
   if ((settings.MAIL_URL === undefined) !== (settings.MAIL_FROM === undefined))
@@ -241,6 +241,18 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
         ) ?? host,
       host,
       prefix: settings.STORAGE_PREFIX,
+      // The files of customers. Undefined where none can be uploaded.
+      media:
+        storageAccount(
+          settings.MEDIA_STORAGE,
+          settings.MEDIA_STORAGE__accountName,
+          settings.AZURE_CLIENT_ID,
+        ) ?? (production ? undefined : host),
+    },
+    files: {
+      // The largest file, and the limit of all files of a platform together.
+      bytesMax: settings.MEDIA_BYTES_MAX,
+      platformBytesMax: settings.MEDIA_PLATFORM_BYTES_MAX,
     },
     identity: identityConfig(settings),
     // Undefined when no mail is sent.

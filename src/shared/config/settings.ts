@@ -55,6 +55,26 @@ const OWN_SETTINGS = {
     null,
     "The same by managed identity: the account's name.",
   ),
+  MEDIA_STORAGE: setting(
+    text,
+    null,
+    "Connection string of the account that has the files of customers. Without it, and without the next one, files can't be uploaded; in development they are in the host's account.",
+  ),
+  MEDIA_STORAGE__accountName: setting(
+    accountName,
+    null,
+    "The same by managed identity: the account's name.",
+  ),
+  MEDIA_BYTES_MAX: withDefault(
+    integerSetting(1, 5_242_880_000),
+    "1073741824",
+    "Largest file that can be uploaded, in bytes: at most what one PUT to Blob Storage can carry.",
+  ),
+  MEDIA_PLATFORM_BYTES_MAX: withDefault(
+    integerSetting(1, 1_099_511_627_776),
+    "21474836480",
+    "Bytes of all files of a platform together. Until an operator has credited the platform it has 1 GiB at most.",
+  ),
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
     shape(() =>
@@ -64,7 +84,7 @@ const OWN_SETTINGS = {
       ),
     ),
     "",
-    "Put before the name of every table and queue, so that several deployments can share an account.",
+    "Put before the name of every table, queue and file, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
     baseUrl,

@@ -17,6 +17,7 @@ const alwaysSet = Object.keys(
 const NEVER: Readonly<Record<string, string>> = {
   AzureWebJobsStorage: "a connection string: the identity is used",
   DATA_STORAGE: "a connection string: the identity is used",
+  MEDIA_STORAGE: "a connection string: the identity is used",
   OUTBOUND_HOST_MAP: "development only: refused in production",
   OUTBOUND_ALLOW_CIDRS: "development only: refused in production",
   OUTBOUND_NAME_SERVERS: "development only: refused in production",

@@ -2,14 +2,16 @@ import type { StorageAccount } from "../storage-account.ts";
 import { RequestGate } from "./request-gate.ts";
 import { Table } from "./table.ts";
 import type { TokenCredential } from "@azure/identity";
+import { SingleFlight } from "../promises.ts";
+import { Blobs, type BlobContainer } from "./blobs.ts";
 import { Queue } from "./queue.ts";
 
 /** The SDK never retries a write: if the answer to the first try was lost, the second would conflict with it. */
 const tableOptions = { retryOptions: { maxRetries: 0 } };
-/** The queue client counts tries, not retries. */
-const queueOptions = { retryOptions: { maxTries: 1 } };
+/** The clients of queues and blobs count tries, not retries. */
+const triedOnce = { retryOptions: { maxTries: 1 } };
 
-/** One credential for all tables and queues. Each credential gets a token of its own, and issuing one is slow. */
+/** One credential for all tables, queues and blobs. Each credential gets a token of its own, and issuing one is slow. */
 const credentials = new Map<string | undefined, Promise<TokenCredential>>();
 
 function credential(clientId: string | undefined): Promise<TokenCredential> {
@@ -52,9 +54,61 @@ export function openQueue(account: StorageAccount, name: string): Queue {
   return new Queue(async () => {
     const { QueueClient } = await import("@azure/storage-queue");
     if (account.kind === "connection_string")
-      return new QueueClient(account.connectionString, name, queueOptions);
+      return new QueueClient(account.connectionString, name, triedOnce);
     const url = `https://${account.accountName}.queue.core.windows.net/${name}`;
-    return new QueueClient(url, await credential(account.clientId), queueOptions);
+    return new QueueClient(url, await credential(account.clientId), triedOnce);
+  });
+}
+
+/** How long a key that signs addresses is valid. It is fetched again daily, so that each address has two days at least. */
+const KEY_MS = 3 * 24 * 3_600_000;
+const KEY_FRESH_MS = 24 * 3_600_000;
+/** The service's clock may be behind. */
+const CLOCK_SKEW_MS = 15 * 60_000;
+const KEY_TIMEOUT_MS = 10_000;
+
+/** Opens a container of an account. Nothing is loaded or connected before the first call. */
+export function openBlobs(account: StorageAccount, container: string): Blobs {
+  return new Blobs(async (): Promise<BlobContainer> => {
+    const { BlobServiceClient, generateBlobSASQueryParameters, StorageSharedKeyCredential } =
+      await import("@azure/storage-blob");
+    if (account.kind === "connection_string") {
+      const { connectionString } = account;
+      const service = BlobServiceClient.fromConnectionString(connectionString, triedOnce);
+      const { credential: key } = service;
+      if (!(key instanceof StorageSharedKeyCredential))
+        throw new Error(
+          "the connection string of the files' account has no key, which signs addresses",
+        );
+      return {
+        client: service.getContainerClient(container),
+        sign: (values) => Promise.resolve(generateBlobSASQueryParameters(values, key)),
+        isInsecure: INSECURE.test(connectionString),
+      };
+    }
+    const { accountName } = account;
+    const url = `https://${accountName}.blob.core.windows.net`;
+    const service = new BlobServiceClient(url, await credential(account.clientId), triedOnce);
+    const fetchKey = async () => {
+      const now = Date.now();
+      const [startsOn, expiresOn] = [new Date(now - CLOCK_SKEW_MS), new Date(now + KEY_MS)];
+      const abortSignal = AbortSignal.timeout(KEY_TIMEOUT_MS);
+      return await service.getUserDelegationKey(startsOn, expiresOn, { abortSignal });
+    };
+    const keys = new SingleFlight<Awaited<ReturnType<typeof fetchKey>>>();
+    let latest:
+      { readonly key: Awaited<ReturnType<typeof fetchKey>>; readonly at: number } | undefined;
+    return {
+      client: service.getContainerClient(container),
+      async sign(values) {
+        if (latest === undefined || Date.now() - latest.at > KEY_FRESH_MS) {
+          const at = Date.now();
+          latest = { key: await keys.run("", fetchKey), at };
+        }
+        return generateBlobSASQueryParameters(values, latest.key, accountName);
+      },
+      isInsecure: false,
+    };
   });
 }
 

@@ -1,0 +1,186 @@
+import type {
+  BlobSASSignatureValues,
+  ContainerClient,
+  SASQueryParameters,
+} from "@azure/storage-blob";
+import { serviceUnavailable } from "../errors.ts";
+import { inBatches } from "../promises.ts";
+import { failureOf, isDefinite, retryHarmless } from "./failure.ts";
+
+/** The container of customers' files. */
+export const FILES_CONTAINER = "media";
+const CALL_TIMEOUT_MS = 10_000;
+/** Longer, because a piece of a file has up to some megabytes. */
+const READ_TIMEOUT_MS = 30_000;
+const REMOVALS_AT_ONCE = 8;
+const PAGE_BLOBS = 200;
+
+/** A container with the right to sign addresses in it. */
+export interface BlobContainer {
+  readonly client: ContainerClient;
+  sign(values: BlobSASSignatureValues): Promise<SASQueryParameters>;
+  /** Whether addresses may be http, which is only true of an emulator. */
+  readonly isInsecure: boolean;
+}
+
+/** What storage knows of a blob. */
+export interface StoredBlob {
+  readonly size: number;
+  /** Changes with the content. */
+  readonly etag: string;
+}
+
+/** A part of a blob, in the version that was seen before. */
+export interface BlobRange {
+  readonly first: number;
+  /** Included. */
+  readonly last: number;
+  readonly etag: string;
+}
+
+/** What a signed address allows to read, and how it is answered. */
+export interface ReadAddress {
+  readonly seconds: number;
+  readonly contentType: string;
+  /** The name under which a browser saves it. */
+  readonly filename: string;
+}
+
+/** The blob, or the version of it that was seen before, isn't there. */
+export class MissingBlob extends Error {}
+
+/**
+ * The blobs of one container. Callers write blobs themselves, at signed addresses, so that the bytes don't pass through
+ * this process. Signed addresses end by the clock of the storage service, so they are made by this machine's clock.
+ */
+export class Blobs {
+  readonly #open: () => Promise<BlobContainer>;
+  #container: Promise<BlobContainer> | undefined;
+
+  constructor(open: () => Promise<BlobContainer>) {
+    this.#open = open;
+  }
+
+  /** Makes an address at which a new blob can be created, once. It can't read, replace, list or remove one. */
+  async createAddress(name: string, seconds: number): Promise<string> {
+    return await this.#address(name, "c", seconds);
+  }
+
+  /** Makes an address at which anybody can read the blob, as an attachment. */
+  async readAddress(
+    name: string,
+    { seconds, contentType, filename }: ReadAddress,
+  ): Promise<string> {
+    // A quoted string can't have these characters, and headers have no others than ASCII.
+    const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+    const coded = encodeURIComponent(filename.toWellFormed()).replace(
+      /['()*]/g,
+      (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+    const contentDisposition = `attachment; filename="${plain}"; filename*=UTF-8''${coded}`;
+    return await this.#address(name, "r", seconds, { contentType, contentDisposition });
+  }
+
+  /** Finds a blob's size and version. */
+  async find(name: string): Promise<StoredBlob | undefined> {
+    return await this.#ask(async ({ client }) => {
+      try {
+        const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+        const found = await client.getBlobClient(name).getProperties({ abortSignal });
+        return { size: found.contentLength ?? 0, etag: found.etag ?? "" };
+      } catch (error) {
+        if (failureOf(error).status === 404) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Reads a part of a blob. @throws MissingBlob when it is gone or another one; AppError when storage doesn't answer */
+  async read(name: string, { first, last, etag }: BlobRange): Promise<Uint8Array> {
+    return await this.#ask(async ({ client }) => {
+      const length = last - first + 1;
+      try {
+        const answer = await client.getBlobClient(name).download(first, length, {
+          abortSignal: AbortSignal.timeout(READ_TIMEOUT_MS),
+          conditions: { ifMatch: etag },
+          maxRetryRequests: 0,
+        });
+        const parts: Buffer[] = [];
+        let received = 0;
+        for await (const part of answer.readableStreamBody ?? []) {
+          const bytes = typeof part === "string" ? Buffer.from(part) : part;
+          received += bytes.length;
+          if (received > length) break;
+          parts.push(bytes);
+        }
+        if (received !== length) throw new Error(`storage sent ${received} of ${length} bytes`);
+        return Buffer.concat(parts);
+      } catch (error) {
+        const { status } = failureOf(error);
+        if (status === 404 || status === 412 || status === 416) throw new MissingBlob();
+        throw error;
+      }
+    });
+  }
+
+  /** Removes a blob, if it is there. */
+  async remove(name: string): Promise<void> {
+    await this.#ask(async ({ client }) => {
+      const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+      await client.getBlobClient(name).deleteIfExists({ abortSignal });
+    });
+  }
+
+  /** Removes a page of the blobs whose names begin so. Returns whether there may be more. */
+  async removePage(prefix: string): Promise<boolean> {
+    const names = await this.#ask(async ({ client }) => {
+      const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+      const pages = client
+        .listBlobsFlat({ prefix, abortSignal })
+        .byPage({ maxPageSize: PAGE_BLOBS });
+      for await (const page of pages) return page.segment.blobItems.map(({ name }) => name);
+      return [];
+    });
+    await inBatches(names, REMOVALS_AT_ONCE, (name) => this.remove(name));
+    return names.length > 0;
+  }
+
+  async #address(
+    blobName: string,
+    permissions: string,
+    seconds: number,
+    shown: Pick<BlobSASSignatureValues, "contentType" | "contentDisposition"> = {},
+  ): Promise<string> {
+    return await this.#ask(async ({ client, sign, isInsecure }) => {
+      const { BlobSASPermissions, SASProtocol } = await import("@azure/storage-blob");
+      const query = await sign({
+        containerName: client.containerName,
+        blobName,
+        permissions: BlobSASPermissions.parse(permissions),
+        protocol: isInsecure ? SASProtocol.HttpsAndHttp : SASProtocol.Https,
+        expiresOn: new Date(Date.now() + seconds * 1000),
+        ...shown,
+      });
+      return `${client.getBlobClient(blobName).url}?${query.toString()}`;
+    });
+  }
+
+  /** Makes a call that may be repeated. @throws AppError `service_unavailable` when storage doesn't answer */
+  async #ask<T>(call: (container: BlobContainer) => Promise<T>): Promise<T> {
+    this.#container ??= this.#open();
+    const opening = this.#container;
+    let container: BlobContainer;
+    try {
+      container = await opening;
+    } catch (error) {
+      this.#container = undefined;
+      throw serviceUnavailable(error);
+    }
+    try {
+      return await retryHarmless(() => call(container));
+    } catch (error) {
+      if (error instanceof MissingBlob || isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
+  }
+}
