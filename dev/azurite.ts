@@ -26,7 +26,7 @@ const SMALL_HEAP = ["--max-semi-space-size=2"];
 const SERVICES = ["blob", "queue", "table"] as const;
 type Service = (typeof SERVICES)[number];
 
-/** A port of 0, the default, takes a free one. */
+/** A port of 0, the default, means any free one. */
 export type AzuriteOptions = ({ readonly folder: string } | { readonly inMemory: true }) & {
   readonly blobPort?: number;
   readonly queuePort?: number;

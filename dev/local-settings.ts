@@ -20,7 +20,7 @@ export interface Pieces {
 
 const EXAMPLE = "local.settings.json.example";
 
-/** The `Values` of the example: what a local run takes where nobody chose anything else. */
+/** The `Values` of the example: what a local run uses where nobody chose anything else. */
 function readExample(appRoot: string): Values {
   return (JSON.parse(readFileSync(join(appRoot, EXAMPLE), "utf8")) as { Values: Values }).Values;
 }

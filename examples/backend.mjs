@@ -4,7 +4,7 @@
 //   node examples/backend.mjs
 //
 // Then open http://127.0.0.1:3000/. Needs Node 20 and nothing else. The relay calls https addresses only, and so does the
-// connect page: with this setting, which only a local run takes, https://backend.example.com stands for this program.
+// connect page: with this setting, which only a local run accepts, https://backend.example.com stands for this program.
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -82,7 +82,7 @@ async function readAccounts() {
   customer.accounts = await relay("GET", `/v1/profiles/${customer.profileId}/connections`);
 }
 
-/** The secret is told once. A program that has lost it registers anew and takes the old endpoint away. */
+/** The secret is returned once. A program that has lost it registers a new endpoint and deletes the old one. */
 async function registerWebhook() {
   const url = `${PUBLIC_URL}/webhooks`;
   for (const old of await relay("GET", "/v1/webhooks"))

@@ -51,7 +51,7 @@ async function readPosts() {
   }
 }
 
-/** The secret comes once. A planner that starts again takes a new endpoint, and the old one away. */
+/** The secret is returned once. A planner that starts again creates a new endpoint and deletes the old one. */
 async function registerWebhook() {
   const url = `${PUBLIC_URL}/webhooks`;
   for await (const old of relay.listWebhooks())
@@ -62,7 +62,7 @@ async function registerWebhook() {
 }
 
 /**
- * Checks the post first, so that a network that can't take it is reported while the text can still be changed. The key
+ * Checks the post first, so that a network that can't publish it is reported while the text can still be changed. The key
  * comes from the form: sent twice, it is one post.
  */
 async function plan(form) {
@@ -90,7 +90,7 @@ async function plan(form) {
       );
     if (isRelayError(error, "insufficient_tokens"))
       return page(
-        `This takes ${error.details.required} tokens; ${error.details.available} are left.`,
+        `The post costs ${error.details.required} tokens; ${error.details.available} are left.`,
         form,
       );
     throw error;
@@ -109,7 +109,7 @@ async function cancel(postId) {
   return { status: 303, headers: { location: "/" } };
 }
 
-/** An event may come twice or late: `show` takes the newest state, so both are harmless. */
+/** An event may come twice or late: `show` keeps the newest state, so both are harmless. */
 async function receive(headers, body) {
   if (secret === undefined) return { status: 503 };
   try {
@@ -163,7 +163,7 @@ function page(problems = [], form = new URLSearchParams()) {
 <p><label>When (now, if empty) <input type="datetime-local" id="at"></label> <button>Plan</button></p>
 </form><ul id="posts">${listOfPosts()}</ul>
 <script>
-  // The relay takes instants. What "nine o'clock" means is known here, where the person is.
+  // The relay expects instants. What "nine o'clock" means is known here, where the person is.
   document.forms[0].onsubmit = ({ target }) => {
     if (at.value) target.elements.when.value = new Date(at.value).toISOString();
   };

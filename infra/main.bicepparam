@@ -40,7 +40,7 @@ param frontDoorId = empty(frontDoor) || !empty(domain) ? frontDoor : fail('RELAY
 // Azure compares texts: a slash at the end would match no page, and * would let every site in.
 param corsOrigins = empty(notOrigins)
   ? corsOriginsGiven
-  : fail('RELAY_CORS_ORIGINS takes origins such as https://dashboard.example.com, not ${join(notOrigins, ', ')}')
+  : fail('RELAY_CORS_ORIGINS accepts origins such as https://dashboard.example.com, not ${join(notOrigins, ', ')}')
 param assignRoles = bool(readEnvironmentVariable('RELAY_ASSIGN_ROLES', 'true'))
 param logRetentionDays = int(readEnvironmentVariable('RELAY_LOG_RETENTION_DAYS', '90'))
 param lockData = bool(readEnvironmentVariable('RELAY_LOCK_DATA', 'true'))

@@ -98,7 +98,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       },
       {
         word: "[fail:media_processing_failed]",
-        meaning: "In the same places: the network takes the file and can't process it.",
+        meaning: "In the same places: the network accepts the file and can't process it.",
       },
     ],
   },

@@ -37,7 +37,7 @@ async function open(address: string, origin: string, signal: AbortSignal) {
   return undefined;
 }
 
-/** Fetches a media file as a network does that takes addresses instead of uploads. */
+/** Fetches a media file as a network does that accepts addresses instead of uploads. */
 export async function fetchFile(
   { origin }: Pick<Surroundings, "origin">,
   address: string,

@@ -12,7 +12,7 @@ const SIGNATURES: readonly {
   { type: "video/webm", offset: 0, bytes: "1a45dfa3" },
 ];
 
-/** What the bytes are, whatever the sender calls them; undefined when it is none of the media types networks take. */
+/** What the bytes are, whatever the sender calls them; undefined when it is none of the media types that networks accept. */
 export function sniffType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16));
   return SIGNATURES.find(({ offset, bytes: wanted }) => {

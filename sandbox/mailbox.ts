@@ -3,7 +3,7 @@ import type { ParsedMail } from "mailparser";
 /** As many as a page shows; older ones are forgotten. */
 const MAILS_MAX = 200;
 
-/** A mail as the mail server took it. */
+/** A mail as the mail server received it. */
 export interface ReceivedMail {
   readonly id: string;
   readonly at: string;
@@ -29,7 +29,7 @@ async function parse(raw: Buffer): Promise<ParsedMail> {
   return await simpleParser(raw, { skipTextLinks: true, skipTextToHtml: true });
 }
 
-/** The mails that the mail server of a local run took. */
+/** The mails that the mail server of a local run received. */
 export class Mailbox {
   #mails: ReceivedMail[] = [];
   #count = 0;

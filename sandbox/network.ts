@@ -51,7 +51,7 @@ export interface PublishedMedia {
   readonly posterPath?: string;
   /** From -1 (left, bottom) to 1 (right, top): what stays in sight where the network crops the file. */
   readonly focus?: { readonly x: number; readonly y: number };
-  /** False where the network takes no description, as for videos at Meta. */
+  /** False where the network accepts no description, as for videos at Meta. */
   readonly isDescribable?: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface PublishedPost {
   } | null;
   /** What the author's record says. */
   readonly createdAt: string;
-  /** When the network took it. */
+  /** When the network accepted it. */
   readonly publishedAt: string;
   readonly idempotencyKey: string | null;
   /** Comments below it, oldest first; absent where the network has none or shows none. */
@@ -127,7 +127,7 @@ export interface Site {
   /** The first one is meant when a browser comes to the sandbox's own address. */
   readonly hosts: readonly string[];
   readonly routes: readonly Route[];
-  /** Answer for a path that no route takes, in the site's own form. */
+  /** Answer for a path that no route accepts, in the site's own form. */
   notFound(exchange: Exchange): Answer;
 }
 

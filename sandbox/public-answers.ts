@@ -239,7 +239,7 @@ const BLUESKY: readonly OfNetwork[] = [
     name: "did-only",
     source: "servers that look accounts up by their DID alone",
     routes: [],
-    meaning: "Switch on createSession: the server refuses the handle and takes the DID.",
+    meaning: "Switch on createSession: the server refuses the handle and accepts the DID.",
     play: ({ exchange, effect }) => {
       const sent: unknown = JSON.parse(exchange.body.toString("utf8"));
       if (isObject(sent) && String(sent["identifier"]).startsWith("did:")) return effect();

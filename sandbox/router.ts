@@ -32,7 +32,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** The first route of the site that takes the request; HEAD is taken where GET is. */
+/** The first route of the site that accepts the request; HEAD is accepted where GET is. */
 export function matchRoute(
   site: Site,
   { method, host, path }: Pick<Exchange, "method" | "host" | "path">,
@@ -41,7 +41,7 @@ export function matchRoute(
   for (const route of site.routes) {
     if (route.method !== wanted || route.hosts?.includes(host) === false) continue;
     const pattern = patternOf(route.path);
-    // Clients may percent-encode what a server takes literally, the colons of a DID for one.
+    // Clients may percent-encode what a server expects literally, the colons of a DID for one.
     const found = pattern.exec(path) ?? pattern.exec(decoded(path));
     if (found === null) continue;
     const params = Object.entries(found.groups ?? {}).map(([name, value]) => [
@@ -65,7 +65,7 @@ export function siteOf(sites: readonly Site[], host: string): Site | undefined {
   );
 }
 
-/** Where a browser's request to the sandbox's own address belongs: the first site whose route takes it and claims it. */
+/** Where a browser's request to the sandbox's own address belongs: the first site whose route accepts and claims it. */
 export function matchBrowser(sites: readonly Site[], exchange: Exchange): Match | undefined {
   const { method, path } = exchange;
   for (const site of sites) {

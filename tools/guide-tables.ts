@@ -168,7 +168,7 @@ function quotaOf({ settings }: Network): string {
     .join("; ");
 }
 
-/** What every network takes, side by side. */
+/** What every network accepts, side by side. */
 export function networkLimits(): string {
   const rows = NETWORK_NAMES.map((name) => {
     const network: Network = networkOf(name);
@@ -235,7 +235,7 @@ function shapeName(schema: Described): string {
   return `${[type ?? "anything"].flat().join(" or ")}${long}`;
 }
 
-/** `platformOptions.<network>`, field by field, beside those that every network takes. */
+/** `platformOptions.<network>`, field by field, beside those that every network accepts. */
 export function networkOptions(): string {
   const shared = ["text", "mediaUrls", "altTexts"];
   const rows = NETWORK_NAMES.flatMap((name) => {
@@ -249,7 +249,7 @@ export function networkOptions(): string {
       .filter(([field]) => !shared.includes(field))
       .map(([field, described]) => [name, code(field), shapeName(described)]);
   });
-  return markdownTable(["Network", "Field", "Takes"], rows);
+  return markdownTable(["Network", "Field", "Value"], rows);
 }
 
 const described = () => describeRules(NETWORK_NAMES.map((name) => networkOf(name)));

@@ -65,7 +65,7 @@ export class Blobs {
     }
   }
 
-  /** What the real server does some minutes after an upload that no record took up. */
+  /** What the real server does some minutes after an upload that no record refers to. */
   collectTemporary(): void {
     const { blobs } = this.#shared.state;
     for (const [key, { permanent }] of blobs) if (!permanent) blobs.delete(key);

@@ -8,7 +8,7 @@ import type { BlueskyShared } from "./state.ts";
 const NONCE_MS = 3 * 60_000;
 const PROOFS_KEPT = 20_000;
 
-/** Why a proof is not taken, in the words of RFC 9449. */
+/** Why a proof is not accepted, in the words of RFC 9449. */
 export class ProofProblem extends Error {
   readonly code: "use_dpop_nonce" | "invalid_dpop_proof";
 

@@ -57,7 +57,7 @@ export function nonceHeaders(nonce: string): Record<string, string> {
   return { "cache-control": "no-store", "dpop-nonce": nonce };
 }
 
-/** What a server of accounts says to a token or a proof that it does not take. */
+/** What a server of accounts says to a token or a proof that it does not accept. */
 export function resourceRefusal(error: string, message: string, nonce: string): Refusal {
   return new Refusal(
     json(

@@ -207,7 +207,7 @@ export class OAuth {
         thumbprint,
       },
       (problem) => {
-        // A code that comes twice was overheard: what it gave before is taken back.
+        // A code that comes twice was overheard: what it gave before is revoked.
         if (problem === "used") this.#grants.endOfCode(text);
         return this.#refuse("invalid_grant", "Invalid code");
       },

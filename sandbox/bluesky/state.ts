@@ -141,7 +141,7 @@ export function freshState(): BlueskyState {
   };
 }
 
-/** By handle, DID or email, as the login takes them. */
+/** By handle, DID or email, as the login accepts them. */
 export function findAccount(state: BlueskyState, identifier: string): Account | undefined {
   const wanted = identifier.toLowerCase();
   return state.accounts.find(

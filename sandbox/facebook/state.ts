@@ -81,7 +81,7 @@ export interface Video {
   /** What has arrived, as one blob. */
   received: { readonly sha256: string; readonly bytes: number } | null;
   facts: VideoFacts | null;
-  /** Whether it is a film that the sandbox can't measure and Facebook takes. */
+  /** Whether it is a film that the sandbox can't measure and Facebook accepts. */
   isOtherFilm: boolean;
   isUploaded: boolean;
   uploadPollsLeft: number;

@@ -37,7 +37,7 @@ function header(business: BusinessUse, id: string, percent: number, waitMinutes:
   return { "x-business-use-case-usage": JSON.stringify({ [id]: [use] }) };
 }
 
-/** The refusal of a call beyond the limit, with the minutes until calls are taken again. */
+/** The refusal of a call beyond the limit, with the minutes until calls are accepted again. */
 export function tooManyCalls(business: BusinessUse, id: string, waitMinutes: number): Answer {
   const { code, account } = business;
   const message = `(#${code}) There have been too many calls to this ${account} account. Wait a bit and try again.`;

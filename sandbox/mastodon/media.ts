@@ -60,7 +60,7 @@ function checkedDescription(host: string, given: unknown): string | null {
   return given;
 }
 
-/** Why the server takes no file of this shape, in its words (`check_image_dimension`, `check_video_dimensions`). */
+/** Why the server accepts no file of this shape, in its words (`check_image_dimension`, `check_video_dimensions`). */
 function shapeProblem(mimeType: string, bytes: Buffer): string | undefined {
   if (mimeType.startsWith("image/")) {
     const { width, height } = pictureFacts(bytes) ?? { width: 0, height: 0 };

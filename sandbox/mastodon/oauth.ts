@@ -105,7 +105,7 @@ export class OAuth {
   }
 
   #redirectUris(host: string, given: unknown): string[] {
-    // Only Mastodon from 4.3 on takes an array.
+    // Only Mastodon from 4.3 on accepts an array.
     const uris = Array.isArray(given) && personalityOf(host).strict ? given.map(String) : undefined;
     const list = uris ?? (typeof given === "string" ? given.split(/\s+/).filter(Boolean) : []);
     if (list.length === 0)

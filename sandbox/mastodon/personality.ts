@@ -7,7 +7,7 @@ import { LENIENT_HOST, PIXELFED_HOST, PLEROMA_HOST, SHARKEY_HOST, SMALL_HOST } f
 
 /** How an instance behaves where Mastodon and the servers that are compatible with it differ. */
 export interface Personality {
-  /** Checks what it is sent as Mastodon does; all others take nearly everything. */
+  /** Checks what it is sent as Mastodon does; all others accept nearly everything. */
   readonly strict: boolean;
   /**
    * What it does with an idempotency key that comes again: answers with the post, with whatever it answered first, with a
@@ -33,7 +33,7 @@ export interface Personality {
   readonly errors: "mastodon" | "pleroma" | "misskey" | "named" | "mixed";
   /** What it counts of a text: a link as 23 letters, each letter as people see it, or each code point. */
   readonly counts: "links" | "letters" | "codePoints";
-  /** The largest file, of whatever kind; absent: it takes any. */
+  /** The largest file, of whatever kind; absent: it accepts any. */
   readonly fileBytesMax?: number;
   /** Whether it knows no other scopes than `read` and `write`. */
   readonly hasCoarseScopes: boolean;
@@ -70,7 +70,7 @@ const MASTODON: Personality = {
   isSmall: false,
 };
 
-/** Takes nearly everything and keeps no idempotency keys, like several servers in the field. */
+/** Accepts nearly everything and keeps no idempotency keys, like several servers in the field. */
 const COMPATIBLE: Personality = {
   strict: false,
   keys: "none",
@@ -124,7 +124,7 @@ const SMALL: Personality = {
   isSmall: true,
 };
 
-/** Shows pictures and videos, in one post too, and takes no post without any. */
+/** Shows pictures and videos, in one post too, and accepts no post without any. */
 const PIXELFED: Personality = {
   ...COMPATIBLE,
   keys: "refusal",

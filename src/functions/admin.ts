@@ -101,7 +101,7 @@ export const adminRoutes = [
     operationId: "findUsers",
     summary: "Find a user by email",
     description:
-      "A list of one user with their platform, or an empty list when nobody signs in with the email.",
+      "A list of one user with their platform, or an empty list when nobody logs in with the email.",
     access: operator("Admin", "Operator"),
     query: FindUserQuery,
     list: true,

@@ -25,7 +25,7 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
   operationId: "acceptInvitation",
   summary: "Accept an invitation",
   description:
-    "Makes the reader of the invitation a user of the platform, and logs them in. The email counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
+    "Makes the reader of the invitation a user of the platform, and logs them in. The email counts as verified. If somebody already logs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
   access: signingIn,
   body: AcceptInvitationBody,
   status: 201,

@@ -73,7 +73,7 @@ export const linkRoutes = [
     operationId: "askForReset",
     summary: "Request a password reset",
     description:
-      "Mails a link that sets a new password. The answer doesn't depend on whether the email is known: a mail comes only if somebody signs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "Mails a link that sets a new password. The answer doesn't depend on whether the email is known: a mail comes only if somebody logs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,
@@ -178,7 +178,7 @@ export const linkRoutes = [
     answers: {
       200: "Done.",
       ...PAGE_ANSWERS,
-      409: "Somebody else signs in with the address.",
+      409: "Somebody else logs in with the address.",
       413: "The form is too long.",
       415: "That is no form.",
       422: "The page again, with what is wrong.",

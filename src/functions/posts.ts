@@ -175,7 +175,7 @@ export const postRoutes = [
 export const networkRoutes: readonly Route[] = [
   route("GET", "v1/networks", {
     operationId: "getNetworks",
-    summary: "Get what each network takes",
+    summary: "Get what each network accepts",
     description:
       "The fields, limits and rules of the networks, by which posts are checked: for forms that say what is wrong before anything is sent. Needs no credential, and may be cached for an hour.",
     access: anyone,

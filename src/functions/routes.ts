@@ -24,7 +24,7 @@ export const chapters: readonly Chapter[] = [
   },
   {
     name: "Media",
-    about: "Images as a network takes them that fetches files itself.",
+    about: "Images in the form that networks fetch.",
     routes: mediaRoutes,
   },
   {
@@ -60,11 +60,11 @@ export const chapters: readonly Chapter[] = [
   },
   {
     name: "Staff",
-    about: "Who can sign in for a platform, and who is invited to.",
+    about: "Who can log in for a platform, and who is invited to.",
     routes: [...userRoutes, ...invitationRoutes],
   },
   {
-    name: "Signing in",
+    name: "Authentication",
     about: "Dashboard sessions of a platform's staff: sign-up, login, TOTP.",
     routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
   },

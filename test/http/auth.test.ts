@@ -28,7 +28,7 @@ const statusesOf = (answers: readonly { readonly status: number }[]) =>
   answers.map(({ status }) => status).sort((left, right) => left - right);
 
 describe("signing up", () => {
-  test("makes a platform with its owner and signs in", async () => {
+  test("makes a platform with its owner and logs in", async () => {
     const { status, body } = await signUp({ email: "first@example.com", platformName: "First" });
     expect(status).toBe(201);
     const { platform, user, token, expiresIn, expiresAt } = body.data;
@@ -182,7 +182,7 @@ describe("logging in", () => {
     await dearer.stop();
   });
 
-  test("a suspended platform's staff can't sign in, and are told only with the right password", async () => {
+  test("a suspended platform's staff can't log in, and are told only with the right password", async () => {
     const { id, email } = await aPlatform(relay);
     const body = { status: "suspended" };
     await relay.call("PATCH", `/v1/admin/platforms/${id}`, { operator: ["Admin"], body });

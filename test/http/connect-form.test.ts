@@ -15,7 +15,7 @@ const { aSession, session, connections, linkBluesky, towardsCallback } = useConn
 });
 
 describe("linking by a form", () => {
-  test("the whole way: sign in, see it linked, done, back to the platform", async () => {
+  test("the whole way: log in, see it linked, done, back to the platform", async () => {
     const made = await aSession({
       returnUrl: "https://app.customer.example.org/back#top",
       state: "s&1",

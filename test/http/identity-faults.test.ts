@@ -67,7 +67,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
     expect(all.body.data.map(({ id }: { id: string }) => id)).toEqual([platform.id]);
   });
 
-  test("an invitation and its use end in one user who can sign in", async () => {
+  test("an invitation and its use end in one user who can log in", async () => {
     const { session } = await aPlatform(calm, { tokens: 0 });
     const email = "invited@example.com";
     const invite = () => relay.call("POST", "/v1/invitations", { session, body: { email } });
@@ -145,7 +145,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
     expect((await relay.call("GET", "/v1/me", { session })).status).toBe(200);
   });
 
-  test("TOTP is on with the codes that were shown, and each code signs in once", async () => {
+  test("TOTP is on with the codes that were shown, and each code logs in once", async () => {
     const { email, session } = await aPlatform(calm, { tokens: 0 });
     const app = await startedTotp(calm, session);
     const confirmed = await persistently(fault, nth, () =>

@@ -46,7 +46,7 @@ async function setStatus(platformId: string, status: string) {
 }
 
 describe("an invitation", () => {
-  test("an invitation is a link to hand over where there is no mail, with which a colleague signs in", async () => {
+  test("an invitation is a link to hand over where there is no mail, with which a colleague logs in", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const answer = await invite(team.session, { email: ` ${email} `, locale: "fr" });
@@ -218,7 +218,7 @@ describe("an invitation", () => {
     expect(outcomeOf(await accept(tokenOf(again.body.data.url)))).toBe("201");
   });
 
-  test("claims no email, and is refused to somebody who signs in elsewhere", async () => {
+  test("claims no email, and is refused to somebody who logs in elsewhere", async () => {
     const [team, other] = [await aTeam(), await aTeam()];
     const { url } = dataOf(await invite(team.session, { email: other.email }));
     const token = tokenOf(url);

@@ -49,7 +49,7 @@ describe("operators", () => {
     });
   });
 
-  test("create a platform whose owner can sign in, with its first tokens", async () => {
+  test("create a platform whose owner can log in, with its first tokens", async () => {
     const body = {
       name: "Invited",
       ownerEmail: "invited@example.com",

@@ -189,7 +189,7 @@ describe("logging in with TOTP on", () => {
     expect(outcomeOf(await logIn(email, { totpCode: first }))).toBe("401 invalid_credentials");
   });
 
-  test("of uses of one code at once, on two instances, one signs in", async () => {
+  test("of uses of one code at once, on two instances, one logs in", async () => {
     const { email, app } = await aGuardedPlatform();
     const totpCode = app.code();
     const answers = await Promise.all(
@@ -208,7 +208,7 @@ describe("logging in with TOTP on", () => {
     }
   });
 
-  test("of uses of one recovery code at once, on two instances, one signs in", async () => {
+  test("of uses of one recovery code at once, on two instances, one logs in", async () => {
     const { email, app } = await aGuardedPlatform();
     const totpCode = app.recoveryCodes[3];
     const answers = await Promise.all(
@@ -219,7 +219,7 @@ describe("logging in with TOTP on", () => {
     expect(outcomeOf(await logIn(email, { totpCode: app.recoveryCodes[4] }))).toBe("200");
   });
 
-  test("different recovery codes at once all sign in, and all are used up", async () => {
+  test("different recovery codes at once all log in, and all are used up", async () => {
     const { id, userId, email, app } = await aGuardedPlatform();
     const codes = app.recoveryCodes.slice(0, 4);
     const answers = await Promise.all(codes.map((totpCode) => logIn(email, { totpCode })));

@@ -5,7 +5,7 @@ import { anApplication, aProfile, dataOf, outcomeOf, PASSWORD } from "../setup/f
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 
-/* Who has not shown that an address is theirs may sign in, read, and ask for the mail again. */
+/* Who has not shown that an address is theirs may log in, read, and ask for the mail again. */
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 

@@ -50,7 +50,7 @@ async function aColleague({ session }: TestPlatform): Promise<Colleague> {
 }
 
 describe("staff", () => {
-  test("staff are added with an email and a password, and sign in to the same platform", async () => {
+  test("staff are added with an email and a password, and log in to the same platform", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const { status, body } = await invite(team.session, ` ${email} `);
@@ -143,7 +143,7 @@ describe("staff", () => {
     expect(answer.error.details.issues[0].path).toBe(path);
   });
 
-  test("an email that somebody signs in with is refused, whichever platform it is on", async () => {
+  test("an email that somebody logs in with is refused, whichever platform it is on", async () => {
     const [mine, other] = [await aTeam(), await aTeam()];
     const taken = [mine.email, other.email, other.email.toUpperCase()];
     for (const email of taken) {

@@ -96,7 +96,7 @@ describe("costly work", () => {
     expect([...at.outcomes.keys()].at(-1)).toBe("c-1");
   });
 
-  test("of colleagues who sign in at the same time waits its turn", async () => {
+  test("of colleagues who log in at the same time waits its turn", async () => {
     const at = works();
     for (const name of ["a", "b", "c", "d", "e"])
       await at.start(name, knownUser("plt_1", `usr_${name}`));

@@ -133,7 +133,7 @@ describe("a stranger who guesses", () => {
   // A thousand guesses for every change, and ten thousand in the long check.
   const rounds = IS_LONG ? 100 : 10;
 
-  test("a stranger who guesses from 50 networks learns of a hundred an hour, while the owner signs in from a known device", async () => {
+  test("a stranger who guesses from 50 networks learns of a hundred an hour, while the owner logs in from a known device", async () => {
     const { email } = await aPlatform(relay);
     let device = await deviceOf(email);
     const startedAt = relay.clock.now().getTime();

@@ -66,7 +66,7 @@ describe.skipIf(installedBicep() === undefined)("the check of the templates", ()
     [{ RELAY_PREVIOUS_SECRETS: "DATA_KEYS" }, "DATA_KEYS"],
     [{ RELAY_ALLOW_SIGNUP: "perhaps" }, "allowSignup"],
     [{ RELAY_FRONT_DOOR_ID: "some-id" }, "RELAY_FRONT_DOOR_ID needs RELAY_DOMAIN"],
-    [{ RELAY_CORS_ORIGINS: "*" }, "RELAY_CORS_ORIGINS takes origins"],
+    [{ RELAY_CORS_ORIGINS: "*" }, "RELAY_CORS_ORIGINS accepts origins"],
     [
       { RELAY_CORS_ORIGINS: "https://a.example.com,https://b.example.com/" },
       "not https://b.example.com/",

@@ -40,7 +40,7 @@ export async function aPlatform(
   return { id: platform.id, email, userId: user.id, session: token };
 }
 
-/** The session of an owner who has just signed in again, as what needs a fresh confirmation asks for. */
+/** The session of an owner who has just logged in again, as what needs a fresh confirmation asks for. */
 export async function freshSession(
   relay: Relay,
   { email }: Pick<TestPlatform, "email">,
@@ -104,7 +104,7 @@ export async function aProfile(
   return { id, applicationId };
 }
 
-/** A Bluesky account that signed in on the hosted page. */
+/** A Bluesky account that logged in on the hosted page. */
 export function aLinkedAccount(id: string, more: Partial<LinkedAccount> = {}): LinkedAccount {
   return {
     account: {

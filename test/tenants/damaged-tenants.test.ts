@@ -71,7 +71,7 @@ test("an application whose row is damaged can't be read, lists leave it out, and
   expect(relay.logLines.filter((line) => line.includes("an item of a walk failed"))).toEqual([]);
 });
 
-test("a user whose row is damaged can't sign in and is not listed", async () => {
+test("a user whose row is damaged can't log in and is not listed", async () => {
   const platform = await aPlatform(relay);
   const { session, email } = platform;
   const body = { email: `colleague-${email}`, password: PASSWORD };

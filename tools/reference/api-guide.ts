@@ -14,7 +14,7 @@ export const API_GUIDE: readonly GuideSection[] = [
 - A **session** for the platform's staff, from \`POST /v1/auth/login\`, valid for 12 hours. It selects the application with \`X-Application-Id\`.
 - An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and for crediting tokens, and for nothing else.
 
-Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belongs to another application or platform is answered with the same 404 as what never existed.`,
+Routes for one profile expect its id in \`X-Profile-Id\` or in the path. What belongs to another application or platform is answered with the same 404 as what never existed.`,
   },
   {
     title: "Requests and answers",
@@ -36,7 +36,7 @@ Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 let
   },
   {
     title: "Rate limits",
-    text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise, and all keys of a platform share 3,000: a request counts for both, and the headers describe the one with less left. Beyond either the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Signing in and up is limited by address and by email; making users and changing passwords by platform and by person.
+    text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise, and all keys of a platform share 3,000: a request counts for both, and the headers describe the one with less left. Beyond either the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Logging in and up is limited by address and by email; making users and changing passwords by platform and by person.
 
 After 60 wrong credentials within a minute an address gets 429 for further ones, before they are looked at. Good ones behind the same address go on: one that was right lately always, one that is new to us once a minute.`,
   },

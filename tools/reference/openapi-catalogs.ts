@@ -31,7 +31,7 @@ const isNull = ({ type }: JsonSchema) => type === "null";
 const takesNull = ({ type }: JsonSchema) => [type].flat().includes("null");
 
 /**
- * Returns a schema that takes null too. Null is one of its types, and of its values if these are listed, because
+ * Returns a schema that accepts null too. Null is one of its types, and of its values if these are listed, because
  * generators such as Kiota's and Swift's make no type of a choice with null. Only a reference can't be extended.
  */
 function orNull(schema: JsonSchema): JsonSchema {
@@ -44,7 +44,7 @@ function orNull(schema: JsonSchema): JsonSchema {
     return { ...schema, anyOf: branches };
   }
   if ($ref !== undefined) return { ...own, anyOf: [{ $ref }, { type: "null" }] };
-  // A schema without a type takes any value.
+  // A schema without a type accepts any value.
   if (own.type === undefined) return schema;
   const values = only === undefined ? own.enum : [only];
   const list = values === undefined ? {} : { enum: [...values, null] };

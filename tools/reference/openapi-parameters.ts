@@ -101,7 +101,7 @@ function routeHeaders(route: Route): readonly { name: RequestHeader; required: b
   return [...own, ...accessContractOf(route).headers];
 }
 
-/** Returns the parameters of a route. Headers are components, because many routes take the same. */
+/** Returns the parameters of a route. Headers are components, because many routes accept the same. */
 export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter | Reference)[] {
   return [
     ...pathParameters(route, catalog),

@@ -8,7 +8,7 @@ export type ErrorDetails = components["schemas"]["ErrorDetails"];
 
 export type OperationId = keyof Operations;
 
-/** What a call takes: the fields of path, query, headers and body in one object. */
+/** The input of a call: the fields of path, query, headers and body in one object. */
 export type Input<Id extends OperationId> = Operations[Id]["input"];
 
 /** What a call returns. Of a list, one of its items. */

@@ -15,12 +15,12 @@ export const USER_ROLES = ["owner", "member"] as const;
 /** What a member of staff may do. An owner may do everything, a member only what doesn't change others' access. */
 export type UserRole = (typeof USER_ROLES)[number];
 
-/** Platform staff, signed in to the dashboard. */
+/** Platform staff, logged in to the dashboard. */
 export interface SessionCaller {
   readonly kind: "session";
   readonly userId: string;
   readonly platformId: string;
-  /** The token's own id, or null while the user is still signing in. */
+  /** The token's own id, or null while the user is still logging in. */
   readonly sessionId: string | null;
   /** The version of the user's sessions in the token. Sessions of earlier versions have ended. */
   readonly sessionVersion: number;

@@ -17,7 +17,7 @@ export function invalidCredentials(failedCheck?: FailedCheck): AppError {
 
 /** Makes the error for a session that we issued and that has ended, for any reason. */
 export function sessionExpired(failedCheck?: FailedCheck): AppError {
-  return new AppError("session_expired", "The session has ended. Sign in again.", { failedCheck });
+  return new AppError("session_expired", "The session has ended. Log in again.", { failedCheck });
 }
 
 /** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is too long */

@@ -21,7 +21,7 @@ export interface DeviceClaims {
 }
 
 /**
- * Issues and reads tokens of devices that a user has signed in from. They prove nothing: wrong passwords from such a
+ * Issues and reads tokens of devices that a user has logged in from. They prove nothing: wrong passwords from such a
  * device are only counted separately. The previous secret isn't accepted, so a rotation ends all tokens.
  */
 export function createDeviceTokens(secret: string, now: () => Date) {

@@ -46,7 +46,7 @@ export interface Operators {
   verify(token: string): Promise<OperatorCaller>;
 }
 
-/** Where operators sign in, and the audiences that their tokens must have. */
+/** Where operators log in, and the audiences that their tokens must have. */
 export interface OperatorConfig {
   readonly issuers: readonly string[];
   /** The token must have one of them. */
@@ -210,7 +210,7 @@ export interface ConfirmedSession extends IssuedSession {
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** Issues and verifies the tokens of people who are signed in. */
+/** Issues and verifies the tokens of people who are logged in. */
 export function createSessions(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,

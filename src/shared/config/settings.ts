@@ -99,7 +99,7 @@ const OWN_SETTINGS = {
   SERVICE_URL: setting(
     webAddress,
     null,
-    "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which takes no page of another host.",
+    "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which accepts no page on another host.",
   ),
   SUPPORT_URL: setting(
     webAddress,

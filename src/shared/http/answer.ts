@@ -106,7 +106,7 @@ function toError(known: AppError, requestId: string, deps: HttpDeps): Outgoing {
  */
 const REQUEST_MS_MAX = 200_000;
 
-/** A request that no route takes, and why. Its path is never logged: it may contain a secret that belongs in a header. */
+/** A request that no route accepts, and why. Its path is never logged: it may contain a secret that belongs in a header. */
 interface UnroutedRequest {
   readonly method: string;
   readonly path: "(none)";
@@ -202,7 +202,7 @@ export function answerUnrouted(
   // A path with an extra slash arrives here although a route takes the method.
   const refusal =
     allow.length > 0 && !allow.some((method) => method === incoming.method)
-      ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
+      ? new AppError("method_not_allowed", `This path accepts ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError(

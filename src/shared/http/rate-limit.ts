@@ -77,7 +77,7 @@ export class RequestLimits {
     // The identity provider chooses an operator's id, which might not fit into a row key.
     const subject = `${kind}|${kind === "operator" ? sha256Hex(id) : id}`;
     const own = { subject, limit: limitOf(caller.kind, config.limits) };
-    // Only keys share a limit, so that a signed-in user can still revoke a key that sends too much.
+    // Only keys share a limit, so that a logged-in user can still revoke a key that sends too much.
     this.#decision =
       caller.kind === "api_key"
         ? await limits.rates.admitWithin(own, {

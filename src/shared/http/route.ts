@@ -49,7 +49,7 @@ export interface UnparsedCall<Scope> {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What a route takes and answers. Requests are checked against it, and the reference and the tests read it. */
+/** What a route accepts and answers. Requests are checked against it, and the reference and the tests read it. */
 interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   /** In camelCase. It never changes, because generated clients name their methods after it. */
   readonly operationId: string;
@@ -135,7 +135,7 @@ export interface RouteKey {
   readonly path: string;
 }
 
-/** One route as a value: who may call it, what it takes and answers, and which verb it runs. */
+/** One route as a value: who may call it, what it accepts and answers, and which verb it runs. */
 export interface Route extends RouteKey {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {

@@ -15,7 +15,7 @@ export const COSTLY_WORK: FairLimits = {
   perOwner: 1,
   waitingMax: 18,
   waitingOfOwnerMax: 2,
-  // Colleagues who sign in at the same time wait for one another, and give way to other platforms.
+  // Colleagues who log in at the same time wait for one another, and give way to other platforms.
   preferredOfOwnerMax: 6,
   waitingOfMemberMax: 2,
   // For callers who are known, while strangers fill the others.

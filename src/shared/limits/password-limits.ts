@@ -51,7 +51,7 @@ interface AttemptDeps {
   readonly now: () => number;
 }
 
-/** An attempt to sign in with a password or a code. */
+/** An attempt to log in with a password or a code. */
 class Attempt {
   readonly #deps: AttemptDeps;
   readonly #email: LoginSubject;
@@ -178,7 +178,7 @@ const tooManyFailures = (retryAfter: number) =>
 /**
  * Begins a try of a password, TOTP code or recovery code, for a known or an unknown email. Concurrent tries gain
  * nothing: once the limit is reached, none of them learns its outcome. Tries from elsewhere block neither a device that
- * the user has signed in from before nor a live session.
+ * the user has logged in from before nor a live session.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promise<LoginAttempt> {
@@ -264,7 +264,7 @@ export async function admitNotices(
 /** New passwords per minute. Hashing one takes a core for a third of a second, and all customers share the cores. */
 const PER_MINUTE = { platform: 30, user: 10 } as const;
 
-/** Counts a password that is about to be hashed for a signed-in user. @throws AppError `rate_limited` */
+/** Counts a password that is about to be hashed for a logged-in user. @throws AppError `rate_limited` */
 export async function admitPasswords(
   rates: RateLimiter,
   { kind, id }: { readonly kind: keyof typeof PER_MINUTE; readonly id: string },

@@ -336,7 +336,7 @@ export class MailSender {
     if (isFailing) await this.#fail(attempt, failure);
   }
 
-  /** Notes that the server has taken a mail, so that all that wait are sent. */
+  /** Notes that the server has accepted a mail, so that all that wait are sent. */
   async #recover({ began, isProbe }: MailAttempt): Promise<void> {
     const { clock, log, askForWalk } = this.#parts;
     let failedSince: string | null = null;

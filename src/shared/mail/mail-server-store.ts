@@ -17,7 +17,7 @@ export const mailServerRow = rowCodec("mail server", {
   lastMail: textOrNull(),
   step: textOrNull(),
   answer: textOrNull(),
-  /** When the server last took a mail after it had failed. Mails that it refused before don't wait any longer. */
+  /** When the server last accepted a mail after it had failed. Mails that it refused before don't wait any longer. */
   recoveredAt: textOrNull(),
 });
 

@@ -250,7 +250,7 @@ export function createTransport(
   { mail, publicBaseUrl }: Pick<Config, "mail" | "publicBaseUrl">,
   limits: MailLimits = MAIL_LIMITS,
 ): Transport {
-  /** What the server was last found to take. */
+  /** What the server was last found to accept. */
   let known: Line["method"];
   /** The last connections that were ended with `QUIT`. */
   const leaving: Socket[] = [];
@@ -334,7 +334,7 @@ export function createTransport(
         outcome.failure.step === "AUTH" &&
         (outcome.failure.status ?? 0) >= 500;
       if (!isPlainRefused || !hasBoth || method !== undefined) return outcome;
-      // Some servers offer PLAIN and take LOGIN alone.
+      // Some servers offer PLAIN and accept only LOGIN.
       const { outcome: second } = await attempt(message, signal, "LOGIN");
       const isRefused =
         second.kind === "failed" && STEPS.indexOf(second.failure.step) <= STEPS.indexOf("AUTH");

@@ -93,7 +93,7 @@ const PACKET_START = 0x47;
 const TEXT_DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const PRESENTATION = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 
-/** Types of the same documents with macros, which networks don't take for the ones without. */
+/** Types of the same documents with macros, which networks don't accept as those without. */
 export const WITH_MACROS: Readonly<Record<string, string>> = {
   [TEXT_DOCUMENT]: "application/vnd.ms-word.document.macroEnabled.12",
   [PRESENTATION]: "application/vnd.ms-powerpoint.presentation.macroEnabled.12",
@@ -115,7 +115,7 @@ const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | 
   "PK\x03\x04": (_text, bytes) => officeType(bytes),
 };
 
-/** The type of a web page, which no network takes. It is usually the page of a cloud drive or a login page. */
+/** The type of a web page, which no network accepts. It is usually the page of a cloud drive or a login page. */
 export const WEB_PAGE = "text/html";
 /** Elements that a page begins with, after a byte order mark, white space, comments and declarations. */
 const PAGE_ELEMENTS: ReadonlySet<string> = new Set(
@@ -148,7 +148,7 @@ function looksLikeWebPage(bytes: Buffer): boolean {
   return name.toLowerCase() === "!doctype" && kind.slice(0, 4).toLowerCase() === "html";
 }
 
-/** Readers take a PDF whose header is within its first 1,024 bytes (PDF Reference 1.7, appendix H, note 13). */
+/** Readers accept a PDF whose header is within its first 1,024 bytes (PDF Reference 1.7, appendix H, note 13). */
 const PDF_HEADER_BYTES = 1_024;
 
 /**

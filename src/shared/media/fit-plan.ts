@@ -97,7 +97,7 @@ function fitRefusal(
     if (!target.types.includes(contentType) || !facts.isSeparable)
       return {
         reason: RAW_PHOTOS.includes(contentType) ? "raw" : "imageType",
-        message: `${contentType} is not taken`,
+        message: `${contentType} is not accepted`,
       };
     if (size > target.bytesMax) return { reason: "size", message: `${size} bytes` };
   }

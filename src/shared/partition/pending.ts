@@ -29,7 +29,7 @@ import type { PartitionOperation, EarlierTry } from "./operation.ts";
  *   decided      a decision threw; head and rows may be        unread
  *                from different moments
  *   decided      the same 12 times, or 8 s of any of these     answered: `service_unavailable`
- *   decided      storage never takes the transaction           as before it was decided, alone
+ *   decided      storage never accepts the transaction        as before it was decided, alone
  *   decided      the same, and it was alone                    answered: the error
  *
  * `head old`: the cached head is dropped before the next transaction. A refusal while a write in doubt may still be

@@ -29,7 +29,7 @@ export const me = shape(
             .optional()
             .describe("For a session: until when `POST /v1/auth/confirm` is not needed."),
         }),
-        user: user().optional().describe("For a session: the user who is signed in."),
+        user: user().optional().describe("For a session: the user who is logged in."),
       })
       .meta({
         id: "Me",

@@ -28,7 +28,7 @@ async function listOwners(
   return owners.slice(0, OWNERS_MAX);
 }
 
-/** Makes what modules below ask of those who sign in, and of the keys and sessions that made something. */
+/** Makes what modules below ask of those who log in, and of the keys and sessions that made something. */
 export function createPeopleQueries(stores: PeopleStores, tenants: TenantQueries, now: () => Date) {
   const rows: Parameters<typeof isMakerActive>[0] = {
     key: tenants.findKey,

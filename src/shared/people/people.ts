@@ -1,4 +1,4 @@
-/* The part of people that other folders use: who signs in, how, and who is invited to. */
+/* The part of people that other folders use: who logs in, how, and who is invited to. */
 
 export { type AccessRows, accessRows, isMakerActive, storedRows } from "./access-rows.ts";
 export type { PeopleDeps } from "./deps.ts";

@@ -201,9 +201,9 @@ export const validation = shape(
   () =>
     z
       .strictObject({
-        valid: z.boolean().describe("Whether every network would take the post."),
+        valid: z.boolean().describe("Whether every network would accept the post."),
         tokensEstimate: count().describe(
-          "The price of publishing to the networks that would take it.",
+          "The price of publishing to the networks that would accept it.",
         ),
         platforms: networkValidations(),
         media: z

@@ -81,7 +81,7 @@ export function nextCheck(
   return new Date(Math.min(now.getTime() + backoff, ...waits)).toISOString();
 }
 
-/** How long the calls that follow are repeated while the network does not take them. */
+/** How long the calls that follow are repeated while the network does not accept them. */
 const REPEATED_MINUTES = { comment: 10, remove: 60 } as const;
 const FIRST_PAUSE_SECONDS = 2;
 /** The pause after it. Each further one is twice as long: networks know most posts within seconds. */

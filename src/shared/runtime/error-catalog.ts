@@ -97,7 +97,7 @@ export const ERROR_CATALOG = {
   },
   session_expired: {
     status: 401,
-    when: "The session has ended, for any reason. Sign in again.",
+    when: "The session has ended, for any reason.",
     advice: "Log in again.",
     again: "after a login",
   },
@@ -299,7 +299,7 @@ export const ERROR_CATALOG = {
   },
   not_publishable: {
     status: 422,
-    when: "None of the networks can take the post. Nothing was written.",
+    when: "None of the networks can publish the post. Nothing was written.",
     advice: "`details.platforms` has what `POST /v1/posts/validate` would answer.",
     again: "once the cause is gone",
   },

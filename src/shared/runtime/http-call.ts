@@ -1,5 +1,5 @@
 import { isNestedTooDeep } from "./json-depth.ts";
-/** A body that is generated while it is sent. Its length is known, because some servers take no chunked body. */
+/** A body that is generated while it is sent. Its length is known, because some servers accept no chunked body. */
 export interface StreamedBody {
   readonly size: number;
   /** Returns the bytes from the beginning, on each call. */

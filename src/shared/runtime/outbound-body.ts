@@ -119,7 +119,7 @@ export interface OpenedResponse extends Pick<HttpResponse, "status" | "headers">
   cancel(): void;
 }
 
-/** A body as the client library takes it. It keeps the error of generating it, which isn't the other side's. */
+/** A body in the form that the client library accepts. It keeps the error of generating it, which isn't the other side's. */
 export class SentBody {
   readonly #body: HttpRequest["body"];
   failure: unknown;

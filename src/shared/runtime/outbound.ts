@@ -27,7 +27,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 4_000;
 /** Maximum number of owners whose connections are kept open. */
 const AGENTS_MAX = 1_000;
-/** As much as browsers take. Policies for the content of a page alone take 20 KB. */
+/** As much as browsers accept. Policies for the content of a page alone take 20 KB. */
 const HEADER_BYTES_MAX = 256 * 1024;
 const USER_AGENT = "publishing-relay/1";
 
@@ -167,7 +167,7 @@ function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   return family !== 0 && allowed.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-/** A host as every reader of URLs and headers takes it: a name of letters, digits, hyphens and dots, or an address. */
+/** A host as every reader of URLs and headers accepts it: a name of letters, digits, hyphens and dots, or an address. */
 const PLAIN_HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/;
 
 interface PublicHostRules {
@@ -192,7 +192,7 @@ export function isOfDevelopment(url: URL, { hostMap, allowCidrs }: PublicHostRul
 /**
  * Says what would have to change in a URL that a caller gave, so that it is https on a host that can exist on the
  * public internet. Returns undefined when it is. Only the text is checked. In development, hosts with a stand-in and
- * programs of this machine are taken too.
+ * programs of this machine are accepted too.
  */
 export function refusedPublicUrl(text: string, rules: PublicHostRules): string | undefined {
   if (!URL.canParse(text)) return "must be an https URL";

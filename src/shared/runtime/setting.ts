@@ -192,7 +192,7 @@ export const userAgent = shape(() =>
   ),
 );
 
-/** Address of a mail server, and how to sign in there. */
+/** Address of a mail server, and how to log in there. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;

@@ -5,7 +5,7 @@ import { readAccount, summarizePlatform } from "./platforms/platform-account.ts"
 
 export type TenantsOfPeople = ReturnType<typeof tenantsOfPeople>;
 
-/** Makes what those who sign in need of their platform. */
+/** Makes what those who log in need of their platform. */
 export function tenantsOfPeople(deps: TenantsDeps) {
   const { platforms, closings } = deps.stores;
   return {

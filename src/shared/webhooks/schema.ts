@@ -14,7 +14,7 @@ const url = shape(() =>
     .min(1)
     .max(URL_CHARACTERS_MAX)
     .describe(
-      "https, a public host that can exist, without credentials. Checked again at every delivery. A relay on a developer's machine also takes `http://localhost` and `http://127.0.0.1`.",
+      "https, a public host that can exist, without credentials. Checked again at every delivery. A relay on a developer's machine also accepts `http://localhost` and `http://127.0.0.1`.",
     ),
 );
 const description = shape(() => z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable());

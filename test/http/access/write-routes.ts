@@ -18,7 +18,7 @@ import { saveLinked } from "../../setup/stored.ts";
 export interface Customer extends TestApplication {
   readonly owner: string;
   readonly profileId: string;
-  /** A member of staff who is signed in. */
+  /** A member of staff who is logged in. */
   readonly colleague: {
     readonly id: string;
     readonly email: string;

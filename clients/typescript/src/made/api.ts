@@ -1406,7 +1406,7 @@ export interface components {
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Get what each network takes */
+      /** Get what each network accepts */
       getNetworks: {
         input: Record<string, never>;
         answer: components["schemas"]["NetworkDescriptions"];

@@ -59,7 +59,7 @@ export const requestScope = ({ requestId, ip, headers }: AccessRequest): Request
 /** Admits everybody, without checking a credential. */
 export const anyone = rule("anyone", requestScope);
 
-/** Admits everybody, for signing in and up, with a limit by address. */
+/** Admits everybody, for logging in and signing up, with a limit by address. */
 export const signingIn: Access<RequestScope> = {
   name: "anyone",
   contract: ACCESS_CONTRACTS.signingIn,

@@ -146,7 +146,7 @@ function readAnswer(error: Error): Omit<OAuthProblem, "note"> | undefined {
 }
 
 /**
- * What a server says of our client's documents: it does not take them, or it could not read them, for one
+ * What a server says of our client's documents: it does not accept them, or it could not read them, for one
  * (https://github.com/bluesky-social/atproto/issues/3096).
  */
 const OF_OUR_CLIENT: readonly string[] = [

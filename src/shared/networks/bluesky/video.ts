@@ -148,7 +148,7 @@ async function handOver(
 
 /**
  * Reports whether the service refuses the token by which the account's server vouches for it, such as one whose audience
- * is not the server that the service knows. That is no fact about the account, whose own server takes the file.
+ * is not the server that the service knows. That is no fact about the account, whose own server accepts the file.
  */
 function isOfToken(answer: HttpResponse): boolean {
   if (answer.status === 401 || answer.status === 403) return true;
@@ -165,7 +165,7 @@ function pause(answer: HttpResponse, tools: NetworkTools): number {
 
 /** Failures of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
 const OF_FILE = "validation_failure";
-/** What the service made of it is larger than the account's own server takes. */
+/** What the service made of it is larger than the account's own server accepts. */
 const OF_SERVERS_SIZE = "pds_upload_unsupported_blob_size";
 
 /** Returns what a job's status means for the leg; undefined where it says nothing of a job. */
@@ -198,7 +198,7 @@ function isUnconfirmed(error: string, message = ""): boolean {
 }
 
 /**
- * Reports whether the service takes no videos of anybody at the moment: "Uploading is disabled at the moment",
+ * Reports whether the service accepts no videos from anyone at the moment: "Uploading is disabled at the moment",
  * "Failed to get user's upload stats" (https://github.com/bluesky-social/social-app/pull/5153).
  */
 function isClosed(answer: HttpResponse): boolean {

@@ -8,7 +8,7 @@ import type { CredentialsOutcome, Done, LegFailure } from "./outcome.ts";
 /*
  * What a network answers is stored, logged and shown, and a server of a federated network may answer anything. So what
  * becomes part of a row passes through here: texts are cut, and values that mean nothing after a cut are refused. Rows of
- * legs and connections take `BoundedValue`s alone, which only this file makes.
+ * legs and connections accept only `BoundedValue`s, which only this file makes.
  */
 
 declare const isBounded: unique symbol;

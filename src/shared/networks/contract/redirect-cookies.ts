@@ -1,8 +1,8 @@
 /** A chain of redirects needs one or two. Browsers keep more, but between visits. */
 const COOKIES_MAX = 20;
-/** The length of a cookie that browsers take (RFC 6265, 6.1). */
+/** The length of a cookie that browsers accept (RFC 6265, 6.1). */
 const COOKIE_BYTES_MAX = 4_096;
-/** Servers usually take headers of 8 KB altogether. */
+/** Servers usually accept headers of 8 KB altogether. */
 const HEADER_BYTES_MAX = 6_144;
 /** What a header may have: Latin-1 without control characters. */
 const SENDABLE = /^[\u0020-\u007e\u0080-\u00ff]*$/;

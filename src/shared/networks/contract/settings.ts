@@ -99,6 +99,6 @@ export function commentsSetting(title: string, permissions: readonly string[], a
   return withDefault(
     flag,
     "false",
-    `Whether people who link ${title} are asked for ${named}, for which ${approver} must have approved the app first: first comments take it.`,
+    `Whether people who link ${title} are asked for ${named}, for which ${approver} must have approved the app first: first comments need it.`,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Returns a web address in plain ASCII, as networks take it: white space and other scripts are encoded, the host's as
+ * Returns a web address in plain ASCII, as networks accept it: white space and other scripts are encoded, the host's as
  * the name system has it. An address that is in ASCII already stays as it was written.
  */
 export function encodedAddress(url: string): string {

@@ -115,7 +115,7 @@ function unusualImage({ url }: MediaItem, mediaIndex: number) {
 }
 
 /**
- * Hosts of Facebook's own pages, to which it takes no link ("Cannot post Facebook.com links", error 1609008), and of the
+ * Hosts of Facebook's own pages, which it accepts no links to ("Cannot post Facebook.com links", error 1609008), and of the
  * short addresses that lead there. Other sites of Meta are like any other: its documentation of the feed dialog shares a
  * page of developers.facebook.com, and m.me leads to a conversation in Messenger.
  * https://developers.facebook.com/docs/sharing/reference/feed-dialog

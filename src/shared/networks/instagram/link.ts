@@ -96,7 +96,7 @@ async function redeem({ code, callback, tools }: OAuthReturn<undefined>) {
 }
 
 /**
- * What this host says about the app: an app in development mode, which takes the accounts of its testers alone
+ * What this host says about the app: an app in development mode, which accepts only the accounts of its testers
  * (https://github.com/loicnestler/instagram-basic-display/issues/2), its id, its secret or its address.
  */
 const OF_APP = /developer role|platform app|\bclient\b|redirect/i;

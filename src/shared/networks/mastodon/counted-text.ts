@@ -41,7 +41,7 @@ const BEHIND_HOST = new RegExp(
     String.raw`(?:\?[^${IN_QUERY}]*[^${IN_QUERY}!?*'();:+$%[\].,~|@^])?`,
   "iuy",
 );
-/** The server takes longer addresses for no links. */
+/** The server doesn't count longer addresses as links. */
 const URL_CHARACTERS_MAX = 4_096;
 /** The longest part of a host name (RFC 1034). */
 const LABEL_CHARACTERS_MAX = 63;

@@ -49,7 +49,7 @@ const NO_VISIBILITY = provenRefusal("feature_unsupported", {
 });
 const ARRIVED_EMPTY = lostFile("mastodon");
 
-/** A server that takes no post without a text, also where it has a file. */
+/** A server that accepts no post without a text, also where it has a file. */
 const TEXT_WANTED = "mastodon.text.required";
 
 function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {

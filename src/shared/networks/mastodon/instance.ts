@@ -103,7 +103,7 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
   const isWhole = configuration !== undefined && charactersPerUrl === undefined;
   const fileBytesMax = said.upload_limit;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
-  // The types that a server takes; none if it takes any, as Pleroma says with the type of unknown bytes.
+  // The types that a server accepts; none if it accepts any, as Pleroma says with the type of unknown bytes.
   const value = media["supported_mime_types"];
   const types = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   const takesAny = types.some((type) => type === "application/octet-stream" || type === "*/*");

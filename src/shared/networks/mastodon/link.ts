@@ -146,7 +146,7 @@ function refusedToken(answer: HttpResponse, now: Date): LinkFailure {
   if (known !== undefined) return linkFailed(known, error);
   const { code, note } = classify(answer, now);
   if (code === "account_restricted") return linkFailed(code, note);
-  // Pleroma says "Invalid credentials" of a code that it no longer takes.
+  // Pleroma says "Invalid credentials" of a code that it no longer accepts.
   return code === "connection_needs_reauth" ? linkFailed("access_denied", note) : refused(answer);
 }
 

@@ -37,7 +37,7 @@ async function refuseColleague(
   if (claim?.platformId !== platformId) return;
   const user = await stores.users.find(platformId, claim.userId);
   if (user === undefined || !isEmailOf(user, email) || !user.emailVerified) return;
-  throw new AppError("conflict", "This person already signs in to your platform.", {
+  throw new AppError("conflict", "This person already logs in to your platform.", {
     details: { existingId: user.id },
   });
 }

@@ -37,7 +37,7 @@ export interface PageWords {
   readonly accepted: string;
   /** Added where there is a page to log in. */
   readonly forgotten: string;
-  /** The label of the address that the person signs in with. */
+  /** The label of the address that the person logs in with. */
   readonly email: string;
   readonly wrongPassword: string;
   readonly badNewPassword: string;

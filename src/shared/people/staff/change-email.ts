@@ -50,7 +50,7 @@ export async function askForEmailChange(
 /**
  * Gives the user the new address of a link, and notifies the old one. A crash in between leaves a claim that can be
  * taken over.
- * @throws AppError `conflict` when somebody else signs in with it; `invalid_link`
+ * @throws AppError `conflict` when somebody else logs in with it; `invalid_link`
  */
 export async function finishEmailChange(
   deps: PeopleDeps,
@@ -70,7 +70,7 @@ export async function finishEmailChange(
         : undefined,
   );
   if (changed === undefined) throw invalidLink();
-  // If this fails, the claim can still be taken over, because its user signs in with another address.
+  // If this fails, the claim can still be taken over, because its user logs in with another address.
   if (!isEmailOf(user, newEmail)) await deps.stores.emails.release(email, userId);
   recordUser(deps, scope, user, "user.email_changed");
 }

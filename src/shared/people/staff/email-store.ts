@@ -40,7 +40,7 @@ const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
   rowKey: ROW_KEY,
 });
 
-/** Stores which user signs in with an email address, without storing the address. */
+/** Stores which user logs in with an email address, without storing the address. */
 export class EmailStore {
   readonly #emails: Table;
 

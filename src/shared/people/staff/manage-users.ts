@@ -42,7 +42,7 @@ async function stateOfClaim(
   owner: EmailOwner,
 ): Promise<ClaimState> {
   const stored = await deps.stores.users.find(existing.platformId, existing.userId);
-  // A user who now signs in with another address has left the claim behind.
+  // A user who now logs in with another address has left the claim behind.
   const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
   const isYoung = deps.clock.now().getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
   // The claim of an earlier try, which the purge leaves alone while it is new.

@@ -12,7 +12,7 @@ import type { CreatePlatform } from "./schema.ts";
 import { newUserRow } from "./user-store.ts";
 import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
-/** The name of a platform, and how its first user signs in. */
+/** The name of a platform, and how its first user logs in. */
 interface NewPlatform {
   readonly name: string;
   readonly email: string;
@@ -29,7 +29,7 @@ interface NewPlatform {
 /**
  * Creates a platform with its first user. First the email is claimed, then both are stored in one transaction. A crash
  * leaves nothing, or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody already signs in with the email; `validation_failed` for a weak password;
+ * @throws AppError `conflict` when somebody already logs in with the email; `validation_failed` for a weak password;
  * `service_unavailable`
  */
 export async function openPlatform(

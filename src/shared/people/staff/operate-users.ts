@@ -10,7 +10,7 @@ import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
 import { removalNotice } from "./security-notices.ts";
 import { writeWithOwnersNotice } from "../../mail/mail.ts";
 
-/** Finds the user who signs in with an email. The list is empty when nobody does. */
+/** Finds the user who logs in with an email. The list is empty when nobody does. */
 export async function findUserByEmail(
   { stores }: PeopleDeps,
   _scope: OperatorScope,
@@ -18,7 +18,7 @@ export async function findUserByEmail(
 ): Promise<Page<FoundUser>> {
   const claim = await stores.emails.find(email);
   const user = claim && (await stores.users.find(claim.platformId, claim.userId));
-  // Changing the email may leave the claim of a user who now signs in with another one.
+  // Changing the email may leave the claim of a user who now logs in with another one.
   const isFound = user !== undefined && isEmailOf(user, email);
   const items = isFound ? [{ ...viewUser(user), platformId: user.platformId }] : [];
   return { items, nextCursor: null, limit: 1 };

@@ -63,7 +63,7 @@ interface Confirming {
 }
 
 /**
- * Begins an attempt of a signed-in user to prove their identity again, by password or code. What fails counts against
+ * Begins an attempt of a logged-in user to prove their identity again, by password or code. What fails counts against
  * the known device or the session, so that a stolen session can't guess, and strangers' failures don't block the owner.
  * @throws AppError `rate_limited`
  */

@@ -39,7 +39,7 @@ interface SubmittedProof {
 }
 
 /**
- * Checks the password of a signed-in user and, with TOTP, a code, which is used up. Failures count as at login.
+ * Checks the password of a logged-in user and, with TOTP, a code, which is used up. Failures count as at login.
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function proveIdentity(

@@ -44,7 +44,7 @@ export async function askForReset(
   const deviceToken = deviceTokenOf(deps.config, email, proof);
   const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
   const { user, ids } = await findReader(deps, email);
-  // Strangers who ask all day use up their own mails, but not those of a device that the user has signed in from.
+  // Strangers who ask all day use up their own mails, but not those of a device that the user has logged in from.
   const isOwn = device !== undefined && isDeviceOf(device, user);
   if (!(await mail.admitMail(email, isOwn ? "reset of a known device" : "reset"))) return;
   const owner = user ?? { ...ids, email, passwordVersion: 0 };

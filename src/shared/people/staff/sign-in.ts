@@ -77,7 +77,7 @@ export async function signUp(
 }
 
 /**
- * Finds the user who signs in with an email address. For an unknown address it reads a user that doesn't exist, so
+ * Finds the user who logs in with an email address. For an unknown address it reads a user that doesn't exist, so
  * that both take the same number of storage requests, and the response time doesn't reveal known addresses.
  */
 async function findUser(
@@ -97,7 +97,7 @@ type Device = Awaited<ReturnType<PeopleSecrets["devices"]["read"]>>;
 interface AdmittedLogIn {
   readonly attempt: LoginAttempt;
   readonly user: User | undefined;
-  /** Whether the user has signed in from the device before. */
+  /** Whether the user has logged in from the device before. */
   readonly isOwnDevice: boolean;
 }
 
@@ -173,7 +173,7 @@ function afterLogin(present: User, checked: User, proved: ProvenIdentity): UserC
 }
 
 /**
- * Signs a user in. A wrong email, password or code get the same answer, the first two after the same work.
+ * Logs a user in. A wrong email, password or code get the same answer, the first two after the same work.
  * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `platform_closed`, `rate_limited`,
  * `service_unavailable`
  */

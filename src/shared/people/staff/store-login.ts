@@ -6,7 +6,7 @@ import type { PeopleDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import { isToldToday, type SignIns, type User } from "./user.ts";
 
-/** How many networks a user is known to sign in from. */
+/** How many networks a user is known to log in from. */
 const NETWORKS_MAX = 20;
 /** As long as a device is known. */
 const KNOWN_MS = 180 * 24 * 60 * 60_000;
@@ -29,7 +29,7 @@ function isKnownNetwork({ networks }: SignIns, from: LogInFrom): boolean {
   return networks.some((one) => one.hash === hash && Date.parse(one.at) > since);
 }
 
-/** Adds the network of a login to those that the user signs in from. */
+/** Adds the network of a login to those that the user logs in from. */
 export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
   const hash = networkHash(from);
   const others = signIns.networks.filter((one) => one.hash !== hash);
@@ -40,7 +40,7 @@ export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
 /** A login with proof of identity. */
 interface ProvenLogIn {
   readonly user: User;
-  /** Whether it came from a device that the user has signed in from before. */
+  /** Whether it came from a device that the user has logged in from before. */
   readonly isOwnDevice: boolean;
   readonly change: (present: User) => UserChange | undefined;
 }

@@ -13,7 +13,7 @@ interface EndedSession {
   readonly until: string;
 }
 
-/** Where a user has signed in from, and which notices they got. */
+/** Where a user has logged in from, and which notices they got. */
 export interface SignIns {
   /** Hashes of networks, the latest last. */
   readonly networks: readonly { readonly hash: string; readonly at: string }[];
@@ -32,7 +32,7 @@ export function isToldToday(toldAt: string | null, now: Date): boolean {
   return toldAt !== null && now.getTime() - Date.parse(toldAt) < DAY_MS;
 }
 
-/** A member of a platform's staff, who signs in to the dashboard. */
+/** A member of a platform's staff, who logs in to the dashboard. */
 export interface User {
   readonly id: string;
   readonly platformId: string;
@@ -164,7 +164,7 @@ export function viewUser(user: User): UserView {
   };
 }
 
-/** The answer to signing in or up. */
+/** The answer to logging in or signing up. */
 export interface SignedIn extends IssuedSession {
   readonly platform: Platform;
   readonly user: UserView;

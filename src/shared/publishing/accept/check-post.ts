@@ -148,7 +148,7 @@ export async function checkPost(
   return Promise.all(checks.map((check) => checkQuotaAndDuplicates(deps, draft, check)));
 }
 
-/** Returns `duplicate_content` when only this keeps every network from taking the post. */
+/** Returns `duplicate_content` when only this keeps every network from accepting the post. */
 function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
   const isDuplicate = (check: NetworkCheck) =>
     check.duplicate !== undefined &&
@@ -171,7 +171,7 @@ function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined
 
 /**
  * Returns the first legs of a post, including those that a rule stops.
- * @throws AppError `duplicate_content`, `not_publishable` when no network can take the post
+ * @throws AppError `duplicate_content`, `not_publishable` when no network can accept the post
  */
 export async function firstLegs(
   deps: PublishingDeps,
@@ -187,7 +187,7 @@ export async function firstLegs(
     const platforms = Object.fromEntries(
       checks.map((check) => [check.network, checkView(check, publicBaseUrl, locale)]),
     );
-    const message = "None of the requested networks can take this post.";
+    const message = "None of the requested networks can publish this post.";
     throw new AppError("not_publishable", message, { details: { platforms } });
   }
   return checks.map((check) => firstLeg(post, check, now));

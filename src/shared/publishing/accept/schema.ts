@@ -35,7 +35,7 @@ const ABOUT = {
   text: "May be empty when there is media. Each network's own limit is checked, see `validate`.",
   mediaUrls: "Public https addresses, without credentials, which are fetched when publishing.",
   altTexts:
-    "As long as `mediaUrls`, null where there is none. Longer than a network takes is cut there, with the warning `alt_text_shortened`.",
+    "As long as `mediaUrls`, null where there is none. A longer text than a network accepts is cut, with the warning `alt_text_shortened`.",
   scheduleAt: "More than 10 seconds and at most 365 days ahead; null or absent: now.",
   platformOptions:
     "By network, of those in `platforms`: its own text or media, and what only it has.",

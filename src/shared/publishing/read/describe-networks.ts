@@ -21,7 +21,7 @@ const fileLimits = shape(() => ({
   types: z
     .array(z.string())
     .nullable()
-    .describe("The types that it takes. Null where it takes any of the kind."),
+    .describe("The types that it accepts. Null where it accepts any of the kind."),
   bytesMax: count().nullable().describe("Null where only the network itself knows."),
 }));
 
@@ -40,7 +40,7 @@ const networkLimits = shape(() =>
     video: z
       .strictObject({ ...fileLimits(), secondsMax: count().nullable() })
       .nullable()
-      .describe("Null where it takes none."),
+      .describe("Null where it accepts none."),
   }),
 );
 
@@ -68,7 +68,7 @@ const networkDescription = shape(() =>
       ),
       rules: z.array(networkRule()),
     })
-    .meta({ id: "NetworkDescription", description: "What a network takes." }),
+    .meta({ id: "NetworkDescription", description: "What a network accepts." }),
 );
 type NetworkDescription = ShapeOf<typeof networkDescription>;
 
@@ -115,7 +115,7 @@ function rulesOf(name: NetworkName): NetworkDescription["rules"] {
 /** Every caller gets the same rules, so they are worded once: anybody may ask, without a credential. */
 const RULES = shape(() => new Map(NETWORK_NAMES.map((name) => [name, rulesOf(name)])));
 
-/** Describes what each network takes, from the tables by which posts are checked. */
+/** Describes what each network accepts, from the tables by which posts are checked. */
 export function getNetworks({
   config,
 }: Pick<PublishingDeps, "config">): Record<NetworkName, NetworkDescription> {

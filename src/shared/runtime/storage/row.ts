@@ -73,7 +73,7 @@ export class InvalidTransaction extends Error {
   readonly at: number | undefined;
 
   constructor(at: number | undefined, cause: unknown) {
-    super("storage takes no such transaction", { cause });
+    super("storage accepts no such transaction", { cause });
     this.name = "InvalidTransaction";
     this.at = at;
   }

@@ -83,7 +83,7 @@ export const works = new AsyncLocalStorage<WorkContext | undefined>();
 
 /** A request, a message or a timer, to run by `works.run`. */
 interface Work extends WorkContext {
-  /** Call it when the work is done. The host takes no more lines then. */
+  /** Call it when the work is done. The host accepts no more lines then. */
   readonly end: () => void;
 }
 
@@ -153,7 +153,7 @@ export function traceParentOfCall(): string | undefined {
     : formatTraceParent({ traceId: now.traceId, spanId: newSpanId() });
 }
 
-/** Returns the current invocation. It is undefined after the end, when the host takes no more lines. */
+/** Returns the current invocation. It is undefined after the end, when the host accepts no more lines. */
 export function currentInvocation(): Invocation | undefined {
   const invocation = works.getStore()?.invocation;
   return invocation?.isOver === false ? invocation.host : undefined;
