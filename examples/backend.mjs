@@ -37,7 +37,7 @@ async function relay(method, path, { body, headers = {}, attempts = ATTEMPTS } =
           "content-type": "application/json",
           ...headers,
         },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(30_000),
       });
       const { data, error } = await answer.json();
