@@ -74,8 +74,8 @@ export const chapters: readonly Chapter[] = [
     routes: [...adminRoutes, ...webhookAdminRoutes],
   },
   {
-    name: "Meta",
-    about: "The service itself.",
+    name: "Service",
+    about: "The service itself: whether it runs, and its documents.",
     routes: metaRoutes,
   },
 ];

@@ -25,7 +25,7 @@ nav:has(#menu:checked) .side { display: block; position: fixed; z-index: 1; inse
   overscroll-behavior: contain; padding: 1rem; background: var(--ground); }
 nav ul { list-style: none; margin: 0; padding: 0; }
 .side a { display: block; padding: .3rem .5rem; border-radius: .3rem; text-decoration: none; }
-.side > ul > li > a { font-weight: 600; margin-top: .4rem; }
+.side > ul > li > a { font-weight: 600; margin-top: .4rem; color: var(--ink); }
 .side ul ul a { color: var(--ink); display: flex; gap: .5rem; align-items: baseline; line-height: 1.3; }
 .side ul ul .method { font-size: .625rem; border: 0; padding: 0; min-width: 2.75rem; flex: none; text-align: right; }
 .side a:hover { background: var(--raised); }
@@ -39,7 +39,8 @@ h4 { font-size: .9375rem; margin: 1.5rem 0 .25rem; }
 p { margin: .25rem 0 .75rem; }
 code, pre { font: .875em/1.5 ui-monospace, monospace; }
 code { overflow-wrap: anywhere; }
-p code, li code { background: var(--raised); border-radius: .25rem; padding: .05rem .2rem; }
+p code, li code { background: var(--bar); border-radius: .25rem; padding: .05rem .25rem; }
+.place code, code.name, .overview code, .answers a code { background: none; padding: 0; }
 article { padding: 2rem 0; border-bottom: 1px solid var(--line); }
 .soft, .limits, .type { color: var(--soft); }
 .place { margin: .25rem 0 .75rem; }
@@ -48,24 +49,34 @@ article { padding: 2rem 0; border-bottom: 1px solid var(--line); }
 .fields, .answers { list-style: none; margin: .25rem 0; padding: 0; }
 .fields > li, .answers > li { padding: .5rem 0; border-top: 1px solid var(--line); }
 .fields p { margin: .15rem 0; }
-.fields .fields { margin-left: .25rem; padding-left: .75rem; border-left: 2px solid var(--line); }
+.fields .fields, .answers .fields { margin-left: .25rem; padding-left: .75rem; border-left: 2px solid var(--line); }
+.fields .fields > li:first-child, .answers .fields > li:first-child { border-top: 0; }
 .name, .status { font-weight: 700; }
 .type, .limits { font-size: .875rem; overflow-wrap: anywhere; }
 .limits::before { content: "· "; }
 .optional { font-size: .8125rem; font-style: italic; color: var(--soft); }
 .required { font-size: .8125rem; font-weight: 600; color: var(--delete); }
+.errors a { margin-right: .4rem; }
 details { margin: .25rem 0; }
 summary { cursor: pointer; color: var(--link); padding: .25rem 0; }
+li > details > summary { display: inline-flex; align-items: center; gap: .4rem; margin: .25rem 0; padding: .15rem .6rem; border: 1px solid var(--line);
+  border-radius: 1rem; font-size: .875rem; list-style: none; }
+li > details > summary::-webkit-details-marker { display: none; }
+li > details > summary::before { content: "+"; width: .6rem; text-align: center; font-weight: 700; }
+li > details[open] > summary::before { content: "−"; }
+li > details > summary:hover { background: var(--raised); border-color: var(--soft); }
 .codes > div { padding: .6rem 0; border-top: 1px solid var(--line); }
 .codes p { margin: .1rem 0; }
 .overview { list-style: none; padding: 0; margin: .5rem 0; }
-.overview .method { min-width: 4.75rem; text-align: center; margin-right: .15rem; }
-.overview li { padding: .2rem 0; }
+.overview .method { width: 4.75rem; text-align: center; }
+.overview li { display: grid; grid-template-columns: auto minmax(0, 1fr); align-items: baseline; gap: 0 .6rem; padding: .3rem 0; }
+.overview li > :last-child { grid-column: 2; margin: 0; line-height: 1.4; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .results { list-style: none; padding: 0; margin: .5rem 0; }
 .results small { display: block; color: var(--soft); overflow-wrap: anywhere; }
 .search { margin: 0 0 .75rem; }
-.search label { font-weight: 600; display: block; }
+.search label { font-weight: 600; display: flex; align-items: center; gap: .4rem; margin-bottom: .25rem; }
+kbd { font: .75rem/1.4 ui-monospace, monospace; padding: 0 .35rem; border: 1px solid var(--soft); border-radius: .25rem; color: var(--soft); }
 input[type="search"], .try input, .try textarea { width: 100%; font: inherit; padding: .4rem .5rem; color: inherit;
   background: var(--ground); border: 1px solid var(--soft); border-radius: .4rem; }
 [hidden] { display: none !important; }
@@ -80,8 +91,9 @@ input[type="search"], .try input, .try textarea { width: 100%; font: inherit; pa
 .bar label:has(:focus-visible) { outline: 3px solid var(--link); outline-offset: -3px; }
 .bar button { margin-left: auto; } .bar button + button { margin-left: 0; }
 button { font: inherit; font-size: .8125rem; color: var(--ink); background: var(--ground); border: 1px solid var(--soft);
-  border-radius: .35rem; padding: .2rem .6rem; cursor: pointer; }
-pre { margin: 0; padding: .75rem; white-space: pre-wrap; word-break: break-all; font-size: .8125rem; }
+  border-radius: .35rem; padding: .2rem .6rem; white-space: nowrap; cursor: pointer; }
+button:hover, .top label:hover { background: var(--raised); }
+pre { margin: 0; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
 pre code { font-size: inherit; }
 .tabbed:has([value="sh"]:checked) pre:not(.sh), .tabbed:has([value="js"]:checked) pre:not(.js),
 .tabbed:has([value="python"]:checked) pre:not(.python) { display: none; }
@@ -93,15 +105,19 @@ pre code { font-size: inherit; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--ground); padding: .5rem; }
 @media (min-width: 60rem) {
   html { scroll-padding-top: 1rem; }
-  .page { display: grid; grid-template-columns: 18rem minmax(0, 1fr); }
+  .page { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
   nav { display: block; position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); background: var(--ground); }
   .top { position: static; } .top input, .top label { display: none; }
   .side, nav:has(#menu:checked) .side { display: block; position: static; padding: 1rem .75rem 4rem; }
-  main { padding: 1.5rem 2.5rem 6rem; max-width: 100rem; }
-  main > section > :not(article, .codes), main > header { max-width: 50rem; }
+  .overview li { grid-template-columns: auto minmax(0, 1fr) minmax(0, 1fr); }
+  .overview li > :last-child { grid-column: 3; }
+  main { padding: 1.5rem 2rem 6rem; max-width: 100rem; }
+  main > section > :not(article, .codes), main > header, #schemas article { max-width: 46rem; }
 }
 @media (min-width: 75rem) {
-  article:has(> .samples) { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2.5rem; }
+  article:has(> .samples) { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2rem; }
+  /* The script sets "top", by which it stays in sight: at its beginning, or if it is taller than the window, at its end. */
+  .samples { position: sticky; align-self: start; }
 }
 @media print { nav { display: none; } }
 `;
@@ -126,7 +142,8 @@ export const DOCS_SCRIPT = `
     all("main article, main .codes > div, main > section").map((part) => {
       const name = part.querySelector("h2, h3, .name").textContent.trim();
       const own = part.matches("section") && part.querySelector("article, .codes > div");
-      const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? "";
+      const kind = part.matches("#schemas article") ? "Schema" : part.matches(".codes > div") ? "Error code" : "";
+      const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? kind;
       const text = own ? part.querySelector("h2 + p")?.textContent ?? "" : part.textContent;
       return { id: part.id, name, place, title: (name + " " + place + " " + part.id).toLowerCase(), text: text.toLowerCase() };
     });
@@ -199,6 +216,30 @@ export const DOCS_SCRIPT = `
     code.querySelector(".bar").append(button);
   };
   all(".code").forEach(addCopy);
+
+  // The fields of a named type open where it is named. They are copied from its schema when somebody wants to see them.
+  const fieldsOf = (link) => document.querySelector(link.hash + " > .fields");
+  for (const link of all('li > .type > a[href^="#schema-"]')) {
+    const item = link.closest("li");
+    const length = fieldsOf(link)?.children.length ?? 0;
+    if (length === 0 || item.querySelector(":scope > details")) continue;
+    const fold = make("details");
+    fold.append(make("summary", { textContent: length + (length === 1 ? " field" : " fields") }));
+    item.append(fold);
+  }
+  document.addEventListener("toggle", ({ target }) => {
+    const link = target.parentElement.querySelector(':scope > .type > a[href^="#schema-"]');
+    if (target.open && link && target.children.length === 1) target.append(fieldsOf(link).cloneNode(true));
+  }, true);
+
+  const MARGIN = 16;
+  const stick = (samples) => {
+    samples.style.top = Math.min(MARGIN, innerHeight - samples.offsetHeight - MARGIN) + "px";
+  };
+  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => stick(target)));
+  const boxes = all(".samples");
+  for (const samples of boxes) sizes.observe(samples);
+  addEventListener("resize", () => boxes.forEach(stick));
 
   const links = new Map(all("#contents a").map((link) => [link.hash.slice(1), link]));
   const parts = all("main article, main > section").filter((part) => links.has(part.id));

@@ -1,8 +1,9 @@
 import { unescapeHtml } from "../../src/shared/networks/contract/text.ts";
 import type { OpenApi } from "./openapi-types.ts";
 
-/** Matches what Markdown leaves out: tabs, and samples beyond the first, because one language is enough there. */
-const OTHER_SAMPLES = /<pre class="(?:js|python)">[^]*?<\/pre>|<fieldset>[^]*?<\/fieldset>/g;
+/** Matches what Markdown leaves out: tabs, samples beyond the first, and what opens a list of fields. */
+const LEFT_OUT =
+  /<pre class="(?:js|python)">[^]*?<\/pre>|<fieldset>[^]*?<\/fieldset>|<summary>\d+ fields?<\/summary>/g;
 
 const BLOCK = /^(?:p|div|summary|details|section|article|header)$/;
 
@@ -92,7 +93,7 @@ class MarkdownWriter {
 
 export function toMarkdown(content: string): string {
   const writer = new MarkdownWriter();
-  for (const part of content.replace(OTHER_SAMPLES, "").split(/(<[^>]*>)/)) {
+  for (const part of content.replace(LEFT_OUT, "").split(/(<[^>]*>)/)) {
     const [, slash, tag, attributes = ""] = /^<(\/?)(\w+)([^>]*)>$/.exec(part) ?? [];
     if (tag === undefined) writer.words(part);
     else if (slash === "/") writer.close(tag);

@@ -54,7 +54,7 @@ function contents(document: OpenApi): Markup {
     </div>
     <div class="side">
       <div class="search" hidden>
-        <label for="q">Search <kbd>/</kbd></label>
+        <label for="q">Search<kbd>/</kbd></label>
         <input id="q" type="search" autocomplete="off" spellcheck="false" />
         <p id="count" class="soft" role="status"></p>
         <ul id="results" class="results"></ul>
@@ -79,7 +79,8 @@ function chapter(reader: DocumentReader, { name, description }: OpenApi["tags"][
       ${operations.map(
         ({ method, path, operation }) =>
           html`<li>
-            <a href="#${operation.operationId}">${methodBadge(method)} <code>${path}</code></a>
+            ${methodBadge(method)}
+            <a href="#${operation.operationId}"><code>${path}</code></a>
             <span class="soft">${operation.summary}</span>
           </li>`,
       )}

@@ -126,7 +126,8 @@ export function typeMarkup(schema: JsonSchema): Markup {
     return html`array of ${typeMarkup(schema.items)}`;
   const { additionalProperties: values } = schema;
   if (typeof values === "object" && values.type !== undefined)
-    return html`${types.join(" or ")} of ${typeMarkup(values)}`;
+    return html`${types.filter((type) => type !== "null").join(" or ")} of
+    ${typeMarkup(values)}${types.includes("null") && " or null"}`;
   return html`${types.join(" or ")}`;
 }
 
@@ -144,13 +145,20 @@ type Presence = "required" | "optional" | "";
 function field(name: string, schema: JsonSchema, presence: Presence): Markup {
   const { description } = schema;
   const inner = schemaName(schema) === undefined ? innerObject(schema) : undefined;
+  const count = Object.keys(inner?.properties ?? {}).length;
   const bounds = limits(schema);
   return html`<li>
     <code class="name">${name}</code> <span class="type">${typeMarkup(schema)}</span>
     ${presence !== "" && html`<span class="${presence}">${presence}</span>`}
     ${bounds.length > 0 && html`<span class="limits">${bounds.join(" · ")}</span>`}
     ${description !== undefined && html`<p>${phrase(description)}</p>`}
-    ${inner !== undefined && fieldList(inner)}
+    ${
+      inner !== undefined &&
+      html`<details>
+        <summary>${count} ${count === 1 ? "field" : "fields"}</summary>
+        ${fieldList(inner)}
+      </details>`
+    }
   </li>`;
 }
 

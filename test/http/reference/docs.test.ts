@@ -313,4 +313,35 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
     },
     60_000,
   );
+
+  test("the fields of a named type open where it is named, and code stays in sight next to them", async () => {
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    try {
+      const tab = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+      await tab.goto(`${server.baseUrl}/docs#createPost`);
+      const field = (name: string) =>
+        tab
+          .locator("#createPost .fields li")
+          .filter({ has: tab.locator(`> .name:text-is("${name}")`) })
+          .first();
+      const open = (name: string) => field(name).locator("> details > summary").press("Enter");
+      await open("platformOptions");
+      await open("mastodon");
+      expect(await field("mastodon").locator("> details > .fields").isVisible()).toBe(true);
+      const ids = await tab.evaluate<string[]>(
+        "[...document.querySelectorAll('[id]')].map((one) => one.id)",
+      );
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const operation of ["createPost", "listPosts"]) {
+        const samples = tab.locator(`#${operation} > .samples`);
+        const article = tab.locator(`#${operation}`);
+        await article.evaluate((one) => one.scrollIntoView({ block: "end" }));
+        const box = await samples.boundingBox();
+        const end = (box?.y ?? 0) + (box?.height ?? 0);
+        expect([operation, end > 400 && end <= 801]).toEqual([operation, true]);
+      }
+    } finally {
+      await browser.close();
+    }
+  });
 });
