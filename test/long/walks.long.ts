@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXPIRED, purge, sweepForLong, sweepOnce } from "../background/walks/rounds.ts";
 
-/* How long walks take with very much to do; the figures stand in `docs/guarantees.md`. */
+/* How long walks take with very much to do; the figures stand in `docs/dev/testing.md`. */
 
 const LONG = { timeout: 20 * 60_000 };
 const write = (line: string) => void process.stdout.write(`${line}\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EXPIRED, purge, sweepForLong } from "./rounds.ts";
 
-/* The long check has more of everything; `docs/guarantees.md` says how long it takes. */
+/* The long check has more of everything; `docs/dev/testing.md` says how long it takes. */
 
 test("the sweep does not fall behind when 3,000 platforms are active in every minute", async () => {
   expect(await sweepForLong(3_000, 2)).toEqual([0, 0]);
