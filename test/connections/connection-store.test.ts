@@ -113,10 +113,12 @@ describe("linking", () => {
     const { platformId } = linking;
     await save();
     await save();
-    await save({ network: "bluesky" });
-    await save({ profileId: newId("profile", relay.clock.now()) });
+    const bluesky = { ...place("bluesky"), id: newId("connection", relay.clock.now()) };
+    await save(bluesky);
+    const profileId = newId("profile", relay.clock.now());
+    await save({ profileId, id: newId("connection", relay.clock.now()) });
     expect(await linkedCount(relay, platformId)).toBe(3);
-    await store().revoke(place("bluesky"));
+    await store().revoke(bluesky);
     expect(await linkedCount(relay, platformId)).toBe(2);
     const revoked = await store().find(place("bluesky"));
     if (revoked === undefined) throw new Error("a revoked connection has no row");
@@ -128,10 +130,14 @@ describe("linking", () => {
   test("an account counts as linked until the last profile that has it lets go", async () => {
     const id = `a.test/${newId("request", relay.clock.now())}`;
     const profiles = [linking.profileId, newId("profile", relay.clock.now())];
-    for (const profileId of profiles) await save({ profileId, linked: withAccount(id) });
-    await store().revoke({ ...place(), profileId: profiles[0] ?? "" });
+    const linked = withAccount(id);
+    const ids = profiles.map(() => newId("connection", relay.clock.now()));
+    for (const [index, profileId] of profiles.entries())
+      await save({ profileId, id: ids[index] ?? "", linked });
+    await store().revoke({ ...place(), profileId: profiles[0] ?? "", id: ids[0] ?? "" });
     expect(await store().isLinked("mastodon", id)).toBe(true);
-    await save({ profileId: profiles[1] ?? "", linked: withAccount(`${id}-other`) });
+    const other = newId("connection", relay.clock.now());
+    await save({ profileId: profiles[1] ?? "", id: other, linked: withAccount(`${id}-other`) });
     expect(await store().isLinked("mastodon", id)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import {
   foldedName,
   foldText,
   idOfNameKey,
-  nameKey,
+  foldedNameKey,
 } from "../../src/shared/runtime/folded-name.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 120 });
@@ -62,7 +62,7 @@ describe("a folded name", () => {
 
   test("sorts a name before those that it begins, and spaces before punctuation and letters", () => {
     const names = ["ab", "ab c", "ab-c", "ab/c", "ab1", "abc", "b"];
-    const keys = names.map((name) => nameKey(name, "plt_1"));
+    const keys = names.map((name) => foldedNameKey(foldedName(name), "plt_1"));
     expect(keys.toSorted()).toEqual(keys);
     expect(keys.map(idOfNameKey)).toEqual(names.map(() => "plt_1"));
   });

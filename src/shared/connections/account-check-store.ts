@@ -6,6 +6,7 @@ import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.t
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import { connectionEvent, type Viewer } from "./connection-event.ts";
+import { listingChange } from "./connection-index.ts";
 import {
   CONNECTION_ROWS,
   connectionKey,
@@ -96,6 +97,7 @@ export class AccountCheckStore {
         const warned = { ...connection, warnedExpiresAt: expiresAt };
         const writes = [
           { kind: "merge", row: { ...columns, rowKey: key }, etag: stored.etag } as const,
+          ...listingChange(connection, warned),
           connectionEvent("connection.expiring", warned, { origin, now, view }),
         ];
         // Cached rows may be used, because nothing that they say is now wrong.

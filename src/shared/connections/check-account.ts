@@ -8,12 +8,11 @@ import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
 import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
 import { recordAccepted } from "./accepted-account.ts";
+import { isEndingSoon } from "./connection-change.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
-/** How long before the end of an authorisation that isn't renewed the customer is warned. */
-const WARNING_MS = 7 * DAY_MS;
 /** How long a refused account is still tried, because the refusal may not be the account's fault. */
 const REFUSED_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
@@ -180,7 +179,6 @@ async function warn(
   connection: Connection,
 ): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
-  if (expiresAt === null || expiresAt === warnedExpiresAt) return;
-  if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
+  if (expiresAt === warnedExpiresAt || !isEndingSoon(expiresAt, services.clock.now())) return;
   await services.stores.accountChecks.recordWarned(connection);
 }

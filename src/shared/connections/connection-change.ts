@@ -5,6 +5,7 @@ import { FREE } from "../runtime/lease.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { Columns, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { connectionEvent, type EventContext } from "./connection-event.ts";
+import { listingChange } from "./connection-index.ts";
 import { connectionRow } from "./connection-row.ts";
 import { MARKS, type Connection } from "./connection.ts";
 
@@ -49,13 +50,24 @@ export const byNetwork = (left: Connection, right: Connection) =>
 export function revokedAt(connection: Connection, now: Date): Connection {
   const { generation } = connection;
   const changes = { generation: generation + 1, updatedAt: now.toISOString(), expiresAt: null };
-  return { ...connection, ...changes, status: "revoked" };
+  return { ...connection, ...changes, warnedExpiresAt: null, status: "revoked" };
 }
 
+/** How long before the end of an authorisation that isn't renewed the customer is warned. */
+const WARNING_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Reports whether an authorisation ends so soon that the customer is warned. */
+export function isEndingSoon(expiresAt: string | null, now: Date): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) - now.getTime() <= WARNING_MS;
+}
+
+/** Returns a connection with renewed credentials. A warning of the end stays if that is still near. */
 export function renewedAt(before: Connection, expiresAt: string | null, now: Date): Connection {
   const at = now.toISOString();
   const { generation } = before;
-  const changes = { generation: generation + 1, expiresAt, checkedAt: at, updatedAt: at };
+  const warnedExpiresAt = isEndingSoon(expiresAt, now) ? before.warnedExpiresAt : null;
+  const times = { expiresAt, warnedExpiresAt, checkedAt: at, updatedAt: at };
+  const changes = { generation: generation + 1, ...times };
   return { ...before, ...changes, lastError: null };
 }
 
@@ -71,9 +83,11 @@ export function markWrites(
   const lastError = failure === null ? null : { code: failure.code, at };
   const changes = { status, lastError, updatedAt: at };
   const columns = connectionRow.encodePart({ ...changes, ...FREE });
+  const after = { ...before, ...changes };
   return [
     { kind: "merge", row: { ...columns, rowKey }, etag },
-    connectionEvent(type, { ...before, ...changes }, context),
+    ...listingChange(before, after),
+    connectionEvent(type, after, context),
   ];
 }
 

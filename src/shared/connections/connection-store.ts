@@ -29,6 +29,7 @@ import {
   type RemovalReason,
   type Viewer,
 } from "./connection-event.ts";
+import { listingChange } from "./connection-index.ts";
 import {
   connectionKey,
   connectionRow,
@@ -70,7 +71,8 @@ const LEAVE = { kind: "leave" } as const;
 /**
  * Stores connections in their platform's partition, one row per profile and network, which linking again replaces.
  * Secrets are sealed to their row. A change that matters for posts is one transaction with its event, the count of
- * connections and the access version. Renewing credentials writes the row alone.
+ * connections and the access version, and with the rows that list the connection. Renewing credentials writes the row
+ * alone, unless that ends a warning.
  */
 export class ConnectionStore {
   readonly #parts: ConnectionStoreParts;
@@ -168,6 +170,7 @@ export class ConnectionStore {
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
           connectionWrite(key, stored, toConnectionRow(connection, sealed)),
+          ...listingChange(before?.connection, connection),
           ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
           ...agreed,
@@ -213,6 +216,7 @@ export class ConnectionStore {
         const ended = { ...opened, connection: after };
         const writes = [
           connectionWrite(key, stored, toConnectionRow(after, "")),
+          ...listingChange(connection, after),
           countWrite(applicationId, row(counts), "connections", -1),
           connectionEvent("connection.removed", after, { origin, now, view, reason }),
         ];
@@ -227,12 +231,26 @@ export class ConnectionStore {
     return revoked;
   }
 
-  /** Removes the row of a revoked connection, and the row that leads to it. May be repeated. */
+  /** Removes the row of a revoked connection, what lists it, and the row that leads to it. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     // Last, because this is repeated as long as the row exists.
     await this.#parts.authorisations.remove(connection);
-    await this.#parts.core.delete(connection.platformId, connectionKey(connection));
+    const key = connectionKey(connection);
+    await this.#parts.commit<void>(
+      connection.platformId,
+      accessOperation([key], ({ row }) => {
+        const stored = row(key);
+        const found = stored && fromConnectionRow(connection, stored.row).connection;
+        // The account may be linked again by now, and is removed once that is revoked.
+        if (found?.id !== connection.id || found.status !== "revoked") return { answer: undefined };
+        const writes = [
+          { kind: "delete", rowKey: key } as const,
+          ...listingChange(found, undefined),
+        ];
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
   }
 
   /**
@@ -299,24 +317,56 @@ export class ConnectionStore {
   /**
    * Stores renewed credentials and ends the lease. Returns undefined when the stored ones have changed since, by
    * another process or an earlier try of this call: then the stored ones count. Retries while storage doesn't answer,
-   * because the network may no longer accept the old credentials.
+   * because the network may no longer accept the old credentials. Writes the row alone, unless the renewal ends a
+   * warning that lists the connection.
    */
   async saveRefreshed(
     connection: Connection,
     fresh: { readonly credentials: BoundedValue<NetworkData>; readonly expiresAt: string | null },
   ): Promise<Connection | undefined> {
     const sealed = this.#seal(connection, fresh.credentials);
-    let isUnchanged = false;
-    const save = () =>
-      this.#change(connection, ({ row }) => {
+    const save = async () => {
+      let end = "changed" as "changed" | "saved" | "unlists";
+      const saved = await this.#change(connection, ({ row }) => {
         const { connection: before } = fromConnectionRow(connection, row);
-        isUnchanged = before.generation === connection.generation;
-        if (!isUnchanged) return LEAVE;
+        end = "changed";
+        if (before.generation !== connection.generation) return LEAVE;
         const after = renewedAt(before, fresh.expiresAt, this.#parts.clock.now());
+        end = listingChange(before, after).length === 0 ? "saved" : "unlists";
+        if (end === "unlists") return LEAVE;
         return { kind: "write", columns: toConnectionRow(after, sealed) };
       });
-    const saved = await retryOutages(save);
-    return isUnchanged ? saved : undefined;
+      if (end === "unlists") return await this.#saveUnlisting(connection, fresh.expiresAt, sealed);
+      return end === "saved" ? saved : undefined;
+    };
+    return await retryOutages(save);
+  }
+
+  /** Stores renewed credentials in one transaction with the rows that list the connection. Works like `saveRefreshed`. */
+  #saveUnlisting(
+    connection: Connection,
+    expiresAt: string | null,
+    sealed: string,
+  ): Promise<Connection | undefined> {
+    const key = connectionKey(connection);
+    return this.#parts.commit<Connection | undefined>(
+      connection.platformId,
+      accessOperation([key], ({ row, now }) => {
+        const stored = row(key);
+        if (stored === undefined) return { answer: undefined };
+        const found = fromConnectionRow(connection, stored.row);
+        // The answer was lost: these secrets were sealed for this call.
+        if (found.sealed === sealed) return { answer: found.connection };
+        const before = found.connection;
+        if (before.generation !== connection.generation) return { answer: undefined };
+        const after = renewedAt(before, expiresAt, now);
+        const writes = [
+          connectionWrite(key, stored, toConnectionRow(after, sealed)),
+          ...listingChange(before, after),
+        ];
+        return { answer: after, writes, raises: false };
+      }),
+    );
   }
 
   async #change(

@@ -35,8 +35,8 @@ export function foldedName(name: string): string {
     .replace(PUNCTUATION, (mark) => `!${mark.charCodeAt(0).toString(16)}`);
 }
 
-/** Makes the part of a key that finds the thing of this id by its name. */
-export const nameKey = (name: string, id: string) => `${foldedName(name)}${NAME_END}${id}`;
+/** Makes the part of a key that finds the thing of this id by its folded name. */
+export const foldedNameKey = (folded: string, id: string) => `${folded}${NAME_END}${id}`;
 
-/** Returns the id in a key that ends in `nameKey`. */
+/** Returns the id in a key that ends in `foldedNameKey`. */
 export const idOfNameKey = (key: string) => key.slice(key.lastIndexOf("|") + 1);

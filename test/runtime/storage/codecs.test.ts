@@ -16,6 +16,10 @@ import {
   walletRow,
 } from "../../../src/shared/ledger/wallet-row.ts";
 import { reconciledRow, totalsRow } from "../../../src/shared/ledger/totals-row.ts";
+import {
+  applicationConnectionRow,
+  attentionRow,
+} from "../../../src/shared/connections/connection-index.ts";
 import { connectionRow } from "../../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../../src/shared/connections/oauth-state-store.ts";
@@ -66,7 +70,11 @@ import { keyPointerRow, keyRow, keyUsageRow } from "../../../src/shared/tenants/
 import { platformRow } from "../../../src/shared/tenants/platform-row.ts";
 import { deadDeliveryRow } from "../../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { wakeRow } from "../../../src/shared/wake/wake-store.ts";
-import { externalIdRow, profileRow } from "../../../src/shared/tenants/profiles/profile-store.ts";
+import {
+  externalIdRow,
+  profileNameRow,
+  profileRow,
+} from "../../../src/shared/tenants/profiles/profile-store.ts";
 import { deliveryRow } from "../../../src/shared/webhooks/deliveries/delivery-row.ts";
 import { endpointRow } from "../../../src/shared/webhooks/endpoints/endpoint-store.ts";
 
@@ -80,6 +88,7 @@ const KINDS = [
   platformRow,
   applicationRow,
   profileRow,
+  profileNameRow,
   externalIdRow,
   userRow,
   emailRow,
@@ -108,6 +117,8 @@ const KINDS = [
   markerRow,
   creditMarkerRow,
   connectionRow,
+  applicationConnectionRow,
+  attentionRow,
   authorisationRow,
   countsRow,
   connectSessionRow,
@@ -253,6 +264,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   totals: fc.array(fc.tuple(fc.option(text), fc.option(text), text, amount, amount, amount)),
   allowedProfileIds: fc.array(text),
   events: fc.array(text),
+  names: fc.array(text),
   indexed: fc.array(fc.constantFrom("application", "later")),
   lastError: fc.record({ code: fc.constantFrom("connection_needs_reauth", "later"), at: text }),
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),

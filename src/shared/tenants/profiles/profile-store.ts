@@ -6,9 +6,18 @@ import {
   countWrite,
 } from "../../partition/partition.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
+import { foldedName, foldedNameKey } from "../../runtime/folded-name.ts";
 import { isId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { longJson, metadataForm, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
+import {
+  json,
+  longJson,
+  metadataForm,
+  namesForm,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
@@ -28,6 +37,8 @@ export const profileRow = rowCodec("profile", {
   externalId: textOrNull(),
   metadata: longJson(metadataForm),
   status: text(),
+  /** The folded names by which it is found: what its next change deletes, also when a later build folds otherwise. */
+  names: json(namesForm()),
   createdAt: text(),
   updatedAt: text(),
 });
@@ -37,6 +48,33 @@ export const externalIdRow = rowCodec("external id claim", { profileId: text() }
 
 /** More often than a profile's external id can change between a read and a transaction. */
 const CLAIMS_MAX = 6;
+
+/** A name by which a profile is found. The row key has it, and there is one row for each different name. */
+export const profileNameRow = rowCodec("name of a profile", {});
+
+/** Returns the names by which a profile is found, as they stand in keys. */
+function namesOf({ title, externalId }: Profile): string[] {
+  const names = [title, externalId ?? ""].map(foldedName).filter((name) => name !== "");
+  return [...new Set(names)];
+}
+
+/** Returns the writes that replace the rows of some names of a profile by those of others. */
+function nameWrites(
+  { id, applicationId }: Profile,
+  before: readonly string[],
+  after: readonly string[],
+): RowWrite[] {
+  const keyOf = (name: string) => `FT|${applicationId}|${foldedNameKey(name, id)}`;
+  const deleted = before.filter((name) => !after.includes(name)).map(keyOf);
+  const created = after.filter((name) => !before.includes(name)).map(keyOf);
+  return [
+    ...deleted.map((rowKey) => ({ kind: "delete", rowKey }) as const),
+    ...created.map((rowKey) => {
+      const row = { ...profileNameRow.encode({}), rowKey };
+      return { kind: "create", row } as const;
+    }),
+  ];
+}
 
 const profiles = newestFirst("profile", "F|", (_platformId, row) => toProfile(row));
 export const profileKey = profiles.key;
@@ -48,11 +86,12 @@ const claimKeys = ({ applicationId, externalId }: Profile) =>
   externalId === null ? [] : [externalKey(applicationId, externalId)];
 
 function profileToRow(profile: Profile): Row {
-  return { ...profileRow.encode(profile), rowKey: profileKey(profile.id) };
+  const columns = profileRow.encode({ ...profile, names: namesOf(profile) });
+  return { ...columns, rowKey: profileKey(profile.id) };
 }
 
 function toProfile(row: Row): Profile {
-  const profile = profileRow.decode(row);
+  const { names: _, ...profile } = profileRow.decode(row);
   // Treats an unknown status as `disabled`, so that nothing is published.
   return {
     ...profile,
@@ -92,7 +131,8 @@ function takenBy(profile: Profile, row: PartitionView["row"]): ProfileWritten | 
 
 /**
  * Stores the profiles of a platform in its partition, so that another platform's id is not found. A profile changes in
- * one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
+ * one transaction with the claim of its external id and the names by which it is found, and is created or removed in one
+ * with the count of profiles.
  */
 export class ProfileStore {
   readonly #core: Table;
@@ -133,6 +173,7 @@ export class ProfileStore {
           { kind: "create", row: profileToRow(profile) },
           countWrite(applicationId, row(counts), "profiles", 1),
           ...claimWrites(undefined, profile),
+          ...nameWrites(profile, [], namesOf(profile)),
         ];
         return { answer: written, writes, raises: false };
       }),
@@ -181,6 +222,7 @@ export class ProfileStore {
           const writes: RowWrite[] = [
             { kind: "merge", row: profileToRow(after), etag: stored.etag },
             ...claimWrites(before, after),
+            ...nameWrites(after, profileRow.decode(stored.row).names, namesOf(after)),
           ];
           const isStillActive = before.status === "active" && after.status === "active";
           return { answer: { kind: "written", profile: after }, writes, raises: !isStillActive };
@@ -198,9 +240,13 @@ export class ProfileStore {
     await this.#commit<void>(
       platformId,
       accessOperation([key, counts], ({ row }) => {
-        if (row(key) === undefined) return { answer: undefined };
-        const uncounted = countWrite(applicationId, row(counts), "profiles", -1);
-        const writes: RowWrite[] = [{ kind: "delete", rowKey: key }, uncounted];
+        const stored = row(key);
+        if (stored === undefined) return { answer: undefined };
+        const writes: RowWrite[] = [
+          { kind: "delete", rowKey: key },
+          countWrite(applicationId, row(counts), "profiles", -1),
+          ...nameWrites(profile, profileRow.decode(stored.row).names, []),
+        ];
         return { answer: undefined, writes, raises: false };
       }),
     );
