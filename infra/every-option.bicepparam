@@ -24,7 +24,6 @@ param tuning = {
   SUPPORT_URL: 'tuned'
   DASHBOARD_URL: 'tuned'
   MAIL_FROM: 'tuned'
-  MEDIA_STORAGE__accountName: 'tuned'
   MEDIA_BYTES_MAX: 'tuned'
   MEDIA_PLATFORM_BYTES_MAX: 'tuned'
   LINK_CARD_USER_AGENT: 'tuned'
@@ -71,3 +70,4 @@ param corsOrigins = ['https://dashboard.example.com', 'https://staging.example.c
 param assignRoles = true
 param logRetentionDays = 30
 param lockData = true
+param mediaGigabytesMax = 250

@@ -73,8 +73,12 @@ param assignRoles bool = true
 @maxValue(730)
 param logRetentionDays int = 90
 
-@description('A CanNotDelete lock on the data: tables have no soft delete.')
+@description('A CanNotDelete lock on the data and the files of customers: neither has soft delete.')
 param lockData bool = true
+
+@description('Gigabytes of files of customers above which an alert is raised.')
+@minValue(1)
+param mediaGigabytesMax int = 1000
 
 // A region gives a subscription 512,000 MB for all its Flex Consumption apps unless it is asked for more: enough for one
 // large and one small deployment.
@@ -115,6 +119,7 @@ var names = {
   identity: 'id-relay-${token}'
   hostStorage: 'sthost${token}'
   dataStorage: 'stdata${token}'
+  mediaStorage: 'stmedia${token}'
   vault: 'kv-${token}'
   logs: 'log-${token}'
   insights: 'appi-${token}'
@@ -123,6 +128,7 @@ var names = {
   network: 'vnet-relay-${token}'
 }
 var deploymentContainer = 'deployments'
+var mediaContainer = 'media'
 var isPrivate = network == 'private'
 var queues = map(loadJsonContent('queues.json'), queue => '${tuning.?STORAGE_PREFIX ?? ''}${queue}')
 
@@ -158,6 +164,7 @@ module hostStorage 'modules/storage-account.bicep' = {
     roles: ['blobOwner', 'queueContributor', 'tableContributor']
     containers: [deploymentContainer]
     queues: queues
+    softDeleteDays: 7
     isLocked: false
     isPrivate: isPrivate
   }
@@ -176,8 +183,33 @@ module dataStorage 'modules/storage-account.bicep' = {
     roles: ['tableContributor']
     containers: []
     queues: []
+    softDeleteDays: 7
     isLocked: lockData
     isPrivate: isPrivate
+  }
+}
+
+// Files of customers. Browsers upload to it and networks fetch from it by signed addresses, so it is never private;
+// nothing in it can be read without one. What is deleted is gone, as customers were told.
+module mediaStorage 'modules/storage-account.bicep' = {
+  scope: group
+  params: {
+    name: names.mediaStorage
+    location: location
+    tags: tags
+    sku: 'Standard_LRS'
+    identityName: names.identity
+    principalId: identity.outputs.principalId
+    assignRoles: assignRoles
+    roles: ['blobContributor']
+    containers: [mediaContainer]
+    queues: []
+    softDeleteDays: 0
+    uploadsFrom: ['*']
+    // A file is kept for 373 days at most; this removes what a crash left behind.
+    blobDaysMax: 380
+    isLocked: lockData
+    isPrivate: false
   }
 }
 
@@ -242,6 +274,7 @@ module functionApp 'modules/function-app.bicep' = {
     identityClientId: identity.outputs.clientId
     hostStorageName: names.hostStorage
     dataStorageName: names.dataStorage
+    mediaStorageName: names.mediaStorage
     deploymentContainer: deploymentContainer
     insightsConnectionString: monitoring.outputs.insightsConnectionString
     vaultName: names.vault
@@ -263,7 +296,7 @@ module functionApp 'modules/function-app.bicep' = {
     corsOrigins: corsOrigins
   }
   // Its roles, secrets and network are there before it starts.
-  dependsOn: [hostStorage, dataStorage, vault, egress]
+  dependsOn: [hostStorage, dataStorage, mediaStorage, vault, egress]
 }
 
 module domain 'modules/custom-domain.bicep' = if (!empty(customDomain) && !empty(customDomainCertificate)) {
@@ -286,10 +319,13 @@ module alerts 'modules/alerts.bicep' = {
     location: location
     tags: tags
     insightsName: names.insights
-    storageNames: [names.hostStorage, names.dataStorage]
+    storageNames: [names.hostStorage, names.dataStorage, names.mediaStorage]
+    mediaStorageName: names.mediaStorage
+    mediaGigabytesMax: mediaGigabytesMax
     healthUrl: '${functionApp.outputs.baseUrl}/health'
     emails: alertEmails
   }
+  dependsOn: [hostStorage, dataStorage, mediaStorage]
 }
 
 module workbook 'modules/workbook.bicep' = {
@@ -306,6 +342,7 @@ output AZURE_RESOURCE_GROUP string = group.name
 output AZURE_FUNCTION_APP_NAME string = names.functionApp
 output AZURE_KEY_VAULT_NAME string = names.vault
 output AZURE_DATA_STORAGE_NAME string = names.dataStorage
+output AZURE_MEDIA_STORAGE_NAME string = names.mediaStorage
 output RELAY_BLUESKY_OAUTH bool = blueskyOAuth
 output RELAY_EGRESS_ADDRESS string = egress.?outputs.egressAddress ?? ''
 output RELAY_BASE_URL string = functionApp.outputs.baseUrl

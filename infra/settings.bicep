@@ -25,7 +25,6 @@ type Tuning = {
   DASHBOARD_URL: string?
   @description('Secret: mail-url')
   MAIL_FROM: string?
-  MEDIA_STORAGE__accountName: string?
   MEDIA_BYTES_MAX: string?
   MEDIA_PLATFORM_BYTES_MAX: string?
   LINK_CARD_USER_AGENT: string?

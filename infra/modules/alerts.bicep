@@ -2,6 +2,10 @@ param location string
 param tags { *: string }
 param insightsName string
 param storageNames string[]
+param mediaStorageName string
+
+@description('Gigabytes of files of customers above which an alert is raised.')
+param mediaGigabytesMax int
 param healthUrl string
 param emails string[]
 
@@ -169,3 +173,33 @@ resource storageThrottled 'Microsoft.Insights/metricAlerts@2026-01-01' = [
     }
   }
 ]
+
+resource mediaGrows 'Microsoft.Insights/metricAlerts@2026-01-01' = {
+  name: 'media-grows'
+  location: 'global'
+  tags: tags
+  properties: {
+    description: 'The files of customers take more room than expected. ${runbook}media-grows'
+    severity: 3
+    enabled: true
+    scopes: ['${resourceId('Microsoft.Storage/storageAccounts', mediaStorageName)}/blobServices/default']
+    // Storage measures capacity once a day.
+    evaluationFrequency: 'PT1H'
+    windowSize: 'P1D'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          name: 'capacity'
+          criterionType: 'StaticThresholdCriterion'
+          metricNamespace: 'Microsoft.Storage/storageAccounts/blobServices'
+          metricName: 'BlobCapacity'
+          operator: 'GreaterThan'
+          threshold: mediaGigabytesMax * 1073741824
+          timeAggregation: 'Average'
+        }
+      ]
+    }
+    actions: [{ actionGroupId: people.id }]
+  }
+}

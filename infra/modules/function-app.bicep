@@ -8,6 +8,7 @@ param identityName string
 param identityClientId string
 param hostStorageName string
 param dataStorageName string
+param mediaStorageName string
 param deploymentContainer string
 param insightsConnectionString string
 param vaultName string
@@ -96,6 +97,7 @@ var appSettings = {
   AZURE_FUNCTIONS_ENVIRONMENT: 'Production'
   AzureWebJobsStorage__accountName: hostStorageName
   DATA_STORAGE__accountName: dataStorageName
+  MEDIA_STORAGE__accountName: mediaStorageName
   AZURE_CLIENT_ID: identityClientId
   PUBLIC_BASE_URL: baseUrl
   ALLOW_SIGNUP: allowSignup ? 'true' : 'false'

@@ -38,6 +38,7 @@ const PRODUCTION: Readonly<Record<string, string>> = {
   AZURE_FUNCTIONS_ENVIRONMENT: "Production",
   AzureWebJobsStorage__accountName: "sthostexample",
   DATA_STORAGE__accountName: "stdataexample",
+  MEDIA_STORAGE__accountName: "stmediaexample",
   AZURE_CLIENT_ID: "00000000-0000-0000-0000-000000000000",
   PUBLIC_BASE_URL: "https://relay.example.com/api",
   ALLOW_SIGNUP: "false",
@@ -73,11 +74,12 @@ describe("the settings of the app", () => {
 });
 
 describe("the app", () => {
-  test("starts with what the template always sets, and uses the identity for both accounts", () => {
+  test("starts with what the template always sets, and uses the identity for its accounts", () => {
     const { storage } = parseConfig(PRODUCTION);
     const clientId = PRODUCTION["AZURE_CLIENT_ID"];
     expect(storage.host).toEqual({ kind: "identity", accountName: "sthostexample", clientId });
     expect(storage.data).toEqual({ kind: "identity", accountName: "stdataexample", clientId });
+    expect(storage.media).toEqual({ kind: "identity", accountName: "stmediaexample", clientId });
   });
 
   test("the app does not start with a reference to the vault that was not resolved", () => {

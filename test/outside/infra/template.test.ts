@@ -22,6 +22,7 @@ const [small, large, everyOption] = ["small", "large", "every-option"].map(readS
 /** Built-in roles; https://learn.microsoft.com/azure/role-based-access-control/built-in-roles */
 const ROLES: Readonly<Record<string, string>> = {
   "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
+  "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
   "974c5e8b-45b9-4653-ba55-5f855dd0fb88": "Storage Queue Data Contributor",
   "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": "Storage Table Data Contributor",
   "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
@@ -49,6 +50,7 @@ describe("what the deployment grants", () => {
     "sthost: Storage Queue Data Contributor",
     "sthost: Storage Table Data Contributor",
     "stdata: Storage Table Data Contributor",
+    "stmedia: Storage Blob Data Contributor",
     "appi: Monitoring Metrics Publisher",
     "kv: Key Vault Secrets User",
   ];
@@ -74,7 +76,7 @@ describe.each([
   const accounts = ofType(resources, STORAGE);
 
   test("the storage takes no shared key, shows no blobs and speaks TLS 1.2 over HTTPS", () => {
-    expect(accounts).toHaveLength(2);
+    expect(accounts).toHaveLength(3);
     for (const { properties } of accounts)
       expect(properties).toMatchObject({
         allowSharedKeyAccess: false,
@@ -133,6 +135,38 @@ describe.each([
     for (const { name } of made) expect(name).toMatch(/^sthost/);
   });
 
+  test("the files of customers are in one container, which pages of any origin may upload to", () => {
+    const [container] = ofType(
+      resources,
+      "Microsoft.Storage/storageAccounts/blobServices/containers",
+    ).filter(({ name }) => name.startsWith("stmedia"));
+    expect(container).toMatchObject({
+      name: expect.stringMatching(/\/default\/media$/),
+      properties: { publicAccess: "None" },
+    });
+    const [service] = ofType(resources, "Microsoft.Storage/storageAccounts/blobServices").filter(
+      ({ name }) => name.startsWith("stmedia"),
+    );
+    expect(service?.properties).toMatchObject({
+      deleteRetentionPolicy: { enabled: false },
+      cors: {
+        corsRules: [
+          {
+            allowedOrigins: ["*"],
+            allowedMethods: ["PUT"],
+            allowedHeaders: ["x-ms-blob-type", "content-type", "content-length"],
+          },
+        ],
+      },
+    });
+  });
+
+  test("no file of a customer outlives the longest time that one is kept", () => {
+    const policy = onlyOne(resources, "Microsoft.Storage/storageAccounts/managementPolicies");
+    expect(policy.name).toMatch(/^stmedia/);
+    expect(JSON.stringify(policy.properties)).toContain('"daysAfterCreationGreaterThan":380');
+  });
+
   test("asks nobody for an account's keys", () => {
     expect(JSON.stringify(resources)).not.toMatch(/listKeys|AccountKey=/);
   });
@@ -175,11 +209,14 @@ describe("options", () => {
   });
 
   test("a private one closes the accounts to the internet and lets the app reach all of them", () => {
-    for (const { properties } of ofType(everyOption, STORAGE))
+    for (const { name, properties } of ofType(everyOption, STORAGE)) {
+      // Browsers and networks have to reach the files of customers, by signed addresses.
+      const isOpen = name.startsWith("stmedia");
       expect(properties).toMatchObject({
-        publicNetworkAccess: "Disabled",
-        networkAcls: { defaultAction: "Deny" },
+        publicNetworkAccess: isOpen ? "Enabled" : "Disabled",
+        networkAcls: { defaultAction: isOpen ? "Allow" : "Deny" },
       });
+    }
     const endpoints = ofType(everyOption, "Microsoft.Network/privateEndpoints").map(({ name }) =>
       name.replace(/-?\w{13}-/, " "),
     );
