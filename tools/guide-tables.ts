@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { RATE_CARD } from "../src/shared/ledger/ledger.ts";
 import { languageWords } from "../src/shared/connections/hosted-page/language.ts";
@@ -254,66 +253,54 @@ export function networkOptions(): string {
 
 const described = () => describeRules(NETWORK_NAMES.map((name) => networkOf(name)));
 
-const SOURCES = "src/shared/networks/";
-const [ownFiles, sharedFiles] = [
-  "*/*.ts",
-  "{contract/{alt-text,media-check,rules,unreachable},graph/post-form}.ts",
-].map((pattern) =>
-  globSync(SOURCES + pattern)
-    .sort()
-    .map((file) => ({ file: file.slice(SOURCES.length), text: readFileSync(file, "utf8") })),
-) as [Source[], Source[]];
-interface Source {
-  readonly file: string;
-  readonly text: string;
-}
-
-/** The file that makes a rule: a network's own, or the one that puts its id together for all of them. */
-function fileOf({ network, rule }: DescribedRule): string {
-  const [, group = "", subject = ""] = rule.split(".");
-  const whole = ownFiles.filter(
-    ({ file, text }) => file.startsWith(`${network}/`) && text.includes(`"${rule}":`),
-  );
-  const ending = new RegExp(`[."]${group}\\.${subject}\\b|^  ${subject}: `, "m");
-  const found = whole[0] ?? sharedFiles.find(({ text }) => ending.test(text));
-  // Ids whose last part is handed on.
-  const rest: Readonly<Record<string, string>> = {
-    media: "contract/media-check.ts",
-    text: "contract/rules.ts",
-  };
-  const file = found?.file ?? rest[group];
-  if (file === undefined) throw new Error(`no file makes ${rule}`);
-  return code(file);
-}
-
 const inSentence = (text: string) => text.replace(/(?<=[^.:] )The network/g, "the network");
 
-function rulesTable(rules: readonly DescribedRule[], idOf: (of: DescribedRule) => string): string {
-  const rows = rules.map((found) => {
-    const { severity, code: of, message, remediation, developerHint } = found;
-    const said = developerHint === null ? message : `${message} For the caller: ${developerHint}`;
-    return [
-      code(idOf(found)),
-      severity,
-      code(of),
-      inSentence(said),
-      inSentence(remediation),
-      fileOf(found),
-    ];
-  });
-  return markdownTable(["Rule", "Severity", "Code", "What it says", "What to do", "File"], rows);
+const ruleEntry = (id: string, text: string) => `- ${code(id)}: ${text}`;
+
+function ruleText({ severity, code: of, message, remediation, developerHint }: DescribedRule) {
+  const hint = developerHint === null ? "" : ` _For developers:_ ${developerHint}`;
+  return inSentence(`${severity}, ${code(of)}. ${message} _What to do:_ ${remediation}${hint}`);
 }
 
-/** Every rule that a finding or a failed leg may name. Those that all networks have are listed once. */
+/** The network's title, and "the network" of a rule that is no network's own. */
+function titleOf({ network }: DescribedRule): string {
+  const name = NETWORK_NAMES.find((known) => known === network);
+  return name === undefined ? network : networkOf(name).title;
+}
+
+/** Returns a rule's id and text without the name and the limit of its network. */
+function forAnyNetwork(rule: DescribedRule): string {
+  const { network } = rule;
+  const title = titleOf(rule);
+  const text = ruleText(rule)
+    .replaceAll(`platformOptions.${network}`, "platformOptions.<network>")
+    .replaceAll(new RegExp(`(^|[.] )${title}\\b`, "g"), "$1The network")
+    .replaceAll(new RegExp(`\\b(?:${title}|${network})\\b`, "g"), "the network")
+    .replaceAll(/(?<=\b(?:allows|of|the) )\d[\d,]*\d\b/g, "…");
+  return ruleEntry(`<network>${rule.rule.slice(network.length)}`, text);
+}
+
+/** Every rule that a finding or a failed leg may name. What says the same on several networks is listed once. */
 export function networkRules(): string {
-  const common = describeRules([NOBODY]);
-  return [
-    `## All networks\n\n${rulesTable(common, ({ rule }) => `<network>${rule.slice(NOBODY.name.length)}`)}`,
+  const own = described().filter(({ isCommon }) => !isCommon);
+  const byText = Map.groupBy(own, forAnyNetwork);
+  const isShared = (rule: DescribedRule) => byText.get(forAnyNetwork(rule))?.length !== 1;
+  const names = new Intl.ListFormat("en-GB");
+  const shared = [...byText].flatMap(([entry, rules]) =>
+    rules.length === 1 ? [] : [`${entry} _On:_ ${names.format(rules.map(titleOf))}.`],
+  );
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ["All networks", describeRules([NOBODY]).map(forAnyNetwork)],
+    ["Several networks", shared],
     ...NETWORK_NAMES.map((name) => {
-      const own = described().filter(({ network, isCommon }) => network === name && !isCommon);
-      return `## ${networkOf(name).title}\n\n${rulesTable(own, ({ rule }) => rule)}`;
+      const rules = own.filter((rule) => rule.network === name && !isShared(rule));
+      return [
+        networkOf(name).title,
+        rules.map((rule) => ruleEntry(rule.rule, ruleText(rule))),
+      ] as const;
     }),
-  ].join("\n\n");
+  ];
+  return lists.map(([title, entries]) => `## ${title}\n\n${entries.join("\n")}`).join("\n\n");
 }
 
 const ERROR_TABLES: Readonly<Record<(typeof NETWORK_NAMES)[number], ErrorTable>> = {
