@@ -14,6 +14,8 @@ export const API_GUIDE: readonly GuideSection[] = [
 - A **session** for the platform's staff, from \`POST /v1/auth/login\`, valid for 12 hours. It selects the application with \`X-Application-Id\`.
 - An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and for crediting tokens, and for nothing else.
 
+A platform is a customer of this service. Only the fields \`platforms\`, \`platform\` and \`platformOptions\` mean something else: social networks.
+
 Routes for one profile expect its id in \`X-Profile-Id\` or in the path. What belongs to another application or platform is answered with the same 404 as what never existed.`,
   },
   {
