@@ -62,15 +62,33 @@ export interface FailureMode {
   readonly words: readonly MagicWord[];
 }
 
+/** Refusals of a post as it is, by the code of the leg's error. */
+export const REFUSAL_CODES = [
+  "permission_missing",
+  "account_restricted",
+  "text_too_long",
+  "text_invalid",
+  "media_rejected",
+  "link_rejected",
+  "content_rejected",
+  "duplicate_content",
+  "invalid_request",
+] as const;
+
 export const FAILURE_MODES: readonly FailureMode[] = [
   {
     mode: "The answer is lost",
     words: [
       {
         word: "[drop-answer]",
-        meaning: "The post goes live, but the connection is cut before the first answer.",
+        meaning:
+          "The post goes live, but the connection is cut before the first answer. The relay checks the account a few seconds later.",
       },
-      { word: "[hang]", meaning: "The post goes live, but the first attempt is never answered." },
+      {
+        word: "[hang]",
+        meaning:
+          "The post goes live, but the first attempt is never answered. The relay stops waiting after a while; later posts of the account wait for that.",
+      },
       { word: "[drop-before]", meaning: "The first attempt is cut off before anything happens." },
     ],
   },
@@ -99,6 +117,10 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       {
         word: "[fail:media_processing_failed]",
         meaning: "In the same places: the network accepts the file and can't process it.",
+      },
+      {
+        word: "[fail:media_unreachable:1]",
+        meaning: "Instagram and Facebook can't fetch the file at first; they are asked again.",
       },
     ],
   },
@@ -130,13 +152,8 @@ export const FAILURE_MODES: readonly FailureMode[] = [
     mode: "The post is refused",
     words: [
       {
-        word: "[fail:duplicate_content]",
-        meaning: "The network says that it has the same post already.",
-      },
-      {
         word: "[fail:<code>]",
-        meaning:
-          "The refusal in the network's own words for any other leg error code: permission_missing, account_restricted, text_too_long, text_invalid, media_rejected, media_unreachable, link_rejected, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
+        meaning: `The refusal in the network's own words for a leg error code: ${REFUSAL_CODES.join(", ")}. A network that knows no such refusal calls the text or the request invalid. These refusals prove that nothing was published, so the leg ends immediately. Most of Facebook's don't: there the relay checks the page for a minute first, as the timeline says.`,
       },
       {
         word: "[fail:<code>:2]",

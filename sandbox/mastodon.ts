@@ -37,10 +37,9 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
     message: "Validation failed: Text character limit of 500 exceeded",
   },
   text_invalid: { status: 422, message: "Validation failed: Text can't be blank" },
-  media_rejected: { status: 422, message: "Validation failed: File content type is invalid" },
-  media_processing_failed: {
-    status: 500,
-    message: "Error processing thumbnail for uploaded media",
+  media_rejected: {
+    status: 422,
+    message: "Cannot attach a video to a post that already contains images",
   },
 };
 
@@ -140,7 +139,11 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
       case "token_expired":
         return this.#unauthorized(exchange, "The access token expired");
       default:
-        return errorAnswer(host, 422, `Validation failed: The sandbox refuses this (${code})`);
+        return errorAnswer(
+          host,
+          422,
+          `Validation failed: Text is refused by the sandbox (${code})`,
+        );
     }
   }
 

@@ -23,11 +23,12 @@ const REFUSALS: Readonly<Record<string, Answer>> = {
   media_rejected: invalid(
     `${RECORD} blob too big (maximum 2000000, got 2000001) at $.embed.images[0].image`,
   ),
+  link_rejected: invalid(`${RECORD} uri must be a uri at $.embed.external.uri`),
   media_processing_failed: json(400, { error: "BlobNotFound", message: "Could not find blob" }),
 };
 
 export function recordRefusal(code: string): Answer {
-  return REFUSALS[code] ?? invalid(`The sandbox refuses this record (${code})`);
+  return REFUSALS[code] ?? invalid(`${RECORD} The sandbox refuses this (${code})`);
 }
 
 /** The same of the authorisation server, in the words of OAuth. */

@@ -24,9 +24,10 @@ const invalid = (subcode: number, userTitle: string, userMessage: string): Graph
 
 const REFUSALS: Refusals = {
   permission_missing: {
-    message: "(#200) Requires pages_manage_posts permission to manage the object",
-    code: 200,
-    status: 403,
+    message:
+      "Error validating access token: The user must be an administrator, editor, or moderator of the page in order to impersonate it.",
+    code: 190,
+    subcode: 492,
   },
   account_restricted: {
     message: "The action attempted has been deemed abusive or is otherwise disallowed",

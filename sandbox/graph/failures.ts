@@ -19,5 +19,7 @@ const SHARED: Refusals = {
 export function refusalAnswer(code: string, now: number, ...own: readonly Refusals[]): Answer {
   if (code === "token_expired") return graphError(expiredToken(now, now));
   const refusal = [...own, SHARED].map((refusals) => refusals[code]).find(Boolean);
-  return graphError(refusal ?? { message: `(#100) The sandbox refuses this (${code})`, code: 100 });
+  return graphError(
+    refusal ?? { message: `(#100) A parameter must be another (${code})`, code: 100 },
+  );
 }

@@ -38,7 +38,7 @@ export function failureAnswer(code: string): Answer {
   return linkedInError(
     REFUSALS[code] ?? {
       status: 400,
-      code: "INVALID_VALUE",
+      code: "PARAM_INVALID",
       message: `The sandbox refuses this (${code})`,
     },
   );

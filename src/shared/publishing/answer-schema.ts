@@ -231,14 +231,27 @@ const timelineStep = shape(
     z
       .strictObject({
         at: time(),
-        step: z.enum(TIMELINE_STEPS),
+        step: z
+          .enum(TIMELINE_STEPS)
+          .describe(
+            "What happened. `leg_waiting`: the leg waits, and `note` says what for, such as for a look at the account after the network's answer was lost.",
+          ),
         platform: networkName().nullable().describe("Null for the post as a whole."),
         attempt: count().nullable(),
-        outcome: z.string(),
+        outcome: z
+          .string()
+          .describe(
+            "How it ended. Of `leg_waiting`: how far the call has come; `sent` if it may have had its effect.",
+          ),
         durationMs: count().nullable(),
         networkStatus: z.int().nullable().describe("HTTP status of the network's answer."),
-        networkCode: z.string().nullable(),
-        note: z.string().nullable(),
+        networkCode: z.string().nullable().describe("The network's own code."),
+        note: z
+          .string()
+          .nullable()
+          .describe(
+            "More about it, in English: the call that was made, the network's own words, the address of the post, or what the leg waits for.",
+          ),
         webhookId: idOf("endpoint")
           .nullable()
           .describe("Of `webhook_sent`: the endpoint that was called. Otherwise null."),

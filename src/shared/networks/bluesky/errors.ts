@@ -63,6 +63,8 @@ export const ERRORS = errorTable([
   invalid(/record:.*\bexternal\b/i, provenRefusal("link_rejected")),
   invalid(/record:.*\b(?:embed|images?|video|items|blob)\b/i, provenRefusal("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, provenRefusal("text_invalid")),
+  // Any other part of the record.
+  invalid(/^invalid app\.bsky\.feed\.post record:/i, provenRefusal("invalid_request")),
   // The server's library says so of a file (https://github.com/snarfed/bridgy/issues/1670).
   invalid(/body is expected but none was provided/i, lostFile("bluesky")),
   // The reference server says this about a repository, without an error name.

@@ -121,8 +121,8 @@ export const ERRORS = errorTable([
   // Servers check the upload's form so when the file did not arrive.
   sentence(422, /\bfile can'?t be blank/i, ARRIVED_EMPTY),
   sentence(422, /can'?t be blank/i, provenRefusal("text_invalid", { rule: TEXT_WANTED })),
-  // A server's own check: https://github.com/cquest/tootbot/issues/9.
-  sentence(422, /validation failed: text\b/i, refusal("text_invalid")),
+  // A server's own check (https://github.com/cquest/tootbot/issues/9), by the model that saves the status, too.
+  sentence(422, /validation failed: text\b/i, provenRefusal("text_invalid")),
   sentence(422, /cannot attach more than/i, TOO_MANY_FILES),
   sentence(
     422,
@@ -136,7 +136,8 @@ export const ERRORS = errorTable([
   sentence(422, /empty status without attachments/i, NO_CONTENT),
   sentence(422, /too many attachments/i, TOO_MANY_FILES),
   // A rule of the server, named first: "[KeywordPolicy] Matches with rejected keyword" (`lib/pleroma/web/activity_pub/mrf`).
-  sentence(422, /^\[\w+policy\]/i, refusal("content_rejected")),
+  // Rules are asked before a post is stored (`do_common_pipeline` in `lib/pleroma/web/activity_pub/pipeline.ex`).
+  sentence(422, /^\[\w+policy\]/i, provenRefusal("content_rejected")),
   sentence(400, /internal server error/i, IN_DOUBT),
   // "Validation failed: Description is too long (maximum is 1500 characters)" (`app/models/media_attachment.rb`).
   sentence(422, /description/i, ALT_TEXT_REFUSED),

@@ -3,7 +3,7 @@ import type { Movement } from "../../ledger/ledger.ts";
 import { networkOf } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
-import { callAfter, type CallEnd, type Wait } from "../call.ts";
+import { type Call, callAfter, type CallEnd, type Wait } from "../call.ts";
 import { hint } from "../hints.ts";
 import { callOf, currentCall, type Leg, legKeyOf, publishingCall, withNewCall } from "../leg.ts";
 import {
@@ -180,6 +180,30 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
     await recordUse(deps.connections, account.connection);
 }
 
+/** What a call makes or removes, in a sentence. */
+const OBJECTS = { publish: "post", comment: "comment", remove: "post" } as const;
+
+/** Says in plain words what a waiting call waits for, until its time. */
+function explainWait({ kind, state, refusal }: Call, asked: Wait, until: string): string {
+  const object = OBJECTS[kind];
+  const removed = kind === "remove";
+  if (asked.waitsFor === "turn") return `Another worker continues at ${until}.`;
+  if (state === "open") {
+    const reason = "failure" in asked ? ` (${asked.failure.code})` : "";
+    const nothing = removed ? "Nothing was removed" : "Nothing was published";
+    return `${nothing}${reason}. The relay tries again at ${until}.`;
+  }
+  if (state === "waiting")
+    return `The network is processing the files. The relay asks again at ${until}.`;
+  if ("isPoll" in asked && asked.isPoll === true)
+    return `The network is still working on the ${object}. The relay asks again at ${until}.`;
+  const check = `The relay checks the account for the ${object} at ${until}.`;
+  const effect = removed ? "removed" : "published";
+  if (refusal === null)
+    return `The network's answer was lost or doesn't say whether the ${object} was ${effect}. ${check}`;
+  return `The network refused, which doesn't prove that the ${object} wasn't ${effect}. ${check} If nothing has changed by then, the refusal counts.`;
+}
+
 /** Gives the leg back until its time, and sends a hint. If the hint is lost, the sweep finds the leg. */
 async function postpone(work: LegWork, asked: Wait): Promise<void> {
   const { run, leg: taken } = work;
@@ -196,7 +220,8 @@ async function postpone(work: LegWork, asked: Wait): Promise<void> {
   if (!(await claim.write(leg))) return claim.giveBack();
   const { network, notBefore } = leg;
   const call = callOf(leg);
-  run.timeline.record({ step: "leg_waiting", outcome: call.state, note: `until ${notBefore}` });
+  const note = explainWait(call, asked, notBefore ?? "");
+  run.timeline.record({ step: "leg_waiting", outcome: call.state, note });
   // An early look-up is no failure.
   const counted = call.retries > callOf(taken).retries ? failure : undefined;
   const { kind, state, retries } = call;
