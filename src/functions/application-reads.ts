@@ -9,6 +9,10 @@ import {
   listSchedule,
   ListScheduleQuery,
 } from "../shared/publishing/publishing.ts";
+import { stats } from "../shared/webhooks/answer-schema.ts";
+import { statsExample } from "../shared/webhooks/examples.ts";
+import { GetStatsQuery } from "../shared/webhooks/schema.ts";
+import { getStats } from "../shared/webhooks/webhooks.ts";
 
 /** Reads across all profiles of an application, for consoles and for support. */
 export const applicationReadRoutes = [
@@ -50,5 +54,16 @@ export const applicationReadRoutes = [
     answerHeaders: ["Vary"],
     examples: () => ({ answer: scheduledExample() }),
     run: ({ services, scope, query }) => listSchedule(services.publishing, scope, query),
+  }),
+  route("GET", "v1/applications/{applicationId}/stats", {
+    operationId: "getStats",
+    summary: "Count what ended on each day",
+    description:
+      "Posts that ended on each UTC day, and legs by network, with the codes of those that failed. A post that is retried ends twice, and a leg that fails when it is accepted counts. Days without an entry are left out. A range has at most 92 days, and counts are kept for 400 days. What ended after `asOf` is not counted yet: usually the last 15 seconds, and more after a rush until the next call.",
+    access: appAdminInPath,
+    query: GetStatsQuery,
+    response: stats,
+    examples: () => ({ answer: statsExample() }),
+    run: ({ services, scope, query }) => getStats(services.webhooks, scope, query),
   }),
 ];

@@ -39,6 +39,13 @@ function toStored({ rowKey, properties, etag }: ModelRow): StoredRow {
   return { row, etag };
 }
 
+/** Returns the row with these columns alone, if some are named. */
+function onlyColumns(row: ModelRow, columns: readonly string[] | undefined): ModelRow {
+  if (columns === undefined) return row;
+  const kept = Object.entries(row.properties).filter(([name]) => columns.includes(name));
+  return { ...row, properties: Object.fromEntries(kept) };
+}
+
 /** What a repeat inside a client library is told about the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
   const [first] = actions;
@@ -182,7 +189,10 @@ export class ModelClient implements TableWire {
    * A page as the service may cut it: now and then short or empty although there is more, in one partition and over
    * many, and now and then with a place to go on although nothing is left there.
    */
-  page({ filter: text, rows: most, after }: PageQuery, signal: AbortSignal): Promise<SelectedPage> {
+  page(
+    { filter: text, rows: most, columns, after }: PageQuery,
+    signal: AbortSignal,
+  ): Promise<SelectedPage> {
     const filter = parseFilter(text);
     const isOverMany = filter.partitionKey === undefined;
     const look = () => {
@@ -195,7 +205,7 @@ export class ModelClient implements TableWire {
       const next = found[limit] === undefined ? this.#falseEnd(after) : placeOf(found[limit]);
       const rows = found
         .slice(0, limit)
-        .map((row) => ({ ...toStored(row), partitionKey: row.partitionKey }));
+        .map((row) => ({ ...toStored(onlyColumns(row, columns)), partitionKey: row.partitionKey }));
       return { rows, next };
     };
     return this.#read(look, signal);

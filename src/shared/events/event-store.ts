@@ -11,7 +11,14 @@ import { rowCodec } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { findAll, scan } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
+import {
+  outcomeRow,
+  PENDING_ROWS,
+  toEvent,
+  toEventRow,
+  type Event,
+  type EventOutcome,
+} from "./event.ts";
 
 /** Directly before the pending events, so that one read has both. */
 const LEASE_ROW = "E";
@@ -32,6 +39,16 @@ const LAST_EVENT = afterPrefix("evt_");
 export interface LoggedEvent extends Event {
   readonly applicationId: string;
 }
+
+/** What the counts of a day need of a logged event. */
+export interface LoggedOutcome {
+  readonly id: string;
+  /** Undefined when the row is damaged. */
+  readonly outcome: EventOutcome | undefined;
+}
+
+/** Columns of an event that counting reads. */
+const OUTCOME_COLUMNS = [...Object.keys(outcomeRow.columns), "needs"];
 
 /**
  * Stores pending events (table `core`, written together with the change that they report) and each application's log of
@@ -174,6 +191,23 @@ export class EventStore {
     const stored = await findAll(this.#log, applicationId, [...new Set(eventIds)]);
     const read = [...stored.values()].map(({ row }) => unlessDamaged(() => toEvent(row)));
     return new Map(read.flatMap((event) => (event === undefined ? [] : [[event.id, event]])));
+  }
+
+  /** Lists what became of things by the events between two ids, oldest first. Reads a few bytes of each event. */
+  async listOutcomes(
+    applicationId: string,
+    {
+      after,
+      before,
+      limit,
+    }: { readonly after: string; readonly before: string; readonly limit: number },
+  ): Promise<readonly LoggedOutcome[]> {
+    const range = { from: `${after} `, before, limit, columns: OUTCOME_COLUMNS };
+    const rows = await this.#log.list({ partitionKey: applicationId, ...range });
+    return rows.map(({ row }) => ({
+      id: row.rowKey,
+      outcome: unlessDamaged(() => outcomeRow.decode(row)),
+    }));
   }
 
   async listAfter(applicationId: string, after: string, limit: number): Promise<readonly Event[]> {

@@ -10,6 +10,14 @@ export {
   toEvent,
   toEventRow,
   type Event,
+  type EventOutcome,
   type EventType,
 } from "./event.ts";
-export { EventStore, type LoggedEvent, type PendingEvents } from "./event-store.ts";
+export { addOutcome, type DayCounts, isCounted, NO_COUNTS } from "./day-counts.ts";
+export { dayRow, DayStore } from "./day-store.ts";
+export {
+  EventStore,
+  type LoggedEvent,
+  type LoggedOutcome,
+  type PendingEvents,
+} from "./event-store.ts";

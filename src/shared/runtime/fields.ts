@@ -22,6 +22,20 @@ export const instantFilter = shape(() =>
   timeWithOffset(`${TIME}; the plus of an offset is written as %2B`),
 );
 
+const DAY = "must be a UTC day, such as 2026-11-28";
+
+/** A UTC day. It has a pattern and no format, because generated clients make times of days in a zone of their own. */
+export const utcDay = shape(() =>
+  z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, { error: DAY, abort: true })
+    .refine((day) => !Number.isNaN(Date.parse(day)) && isoDay(new Date(day)) === day, DAY)
+    .meta({ examples: ["2026-03-04"] }),
+);
+
+/** Returns the UTC day of a time. */
+export const isoDay = (time: Date) => time.toISOString().slice(0, 10);
+
 /** Refuses a range of a query, from `from` up to `to`, that is empty or reversed. */
 export const withOrderedRange = <Fields extends z.ZodRawShape>(query: z.ZodObject<Fields>) =>
   query.refine((found) => isOrdered(found), {

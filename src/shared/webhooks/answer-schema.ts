@@ -1,9 +1,11 @@
 import * as z from "zod";
-import { count, idOf, time } from "../runtime/fields.ts";
+import { count, idOf, time, utcDay } from "../runtime/fields.ts";
 import { shape } from "../runtime/shape.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
 import { EVENT_TYPES } from "../events/events.ts";
+import type { Stats } from "./events/get-stats.ts";
 import type { EventPayload } from "./events/list-events.ts";
 import type { DeliveryWithRequest } from "./deliveries/read-deliveries.ts";
 import type { redriveDead } from "./deliveries/redrive.ts";
@@ -193,4 +195,45 @@ export const redriveCounts = shape(
           .describe("Where the next call continues. Null when all have been checked."),
       })
       .meta({ id: "RedriveCounts" }) satisfies z.ZodType<Awaited<ReturnType<typeof redriveDead>>>,
+);
+
+const statsOfLegs = shape(() =>
+  z.strictObject({
+    succeeded: count(),
+    failed: count(),
+    failedBy: z
+      .record(z.string(), count())
+      .describe(
+        "The failed legs by the code of their error. More than 30 codes of a day are added up as `other`.",
+      ),
+  }),
+);
+
+export const stats = shape(
+  () =>
+    z
+      .strictObject({
+        asOf: time().describe(
+          "Up to when events are counted: seconds ago, or earlier after a rush.",
+        ),
+        days: z
+          .array(
+            z.strictObject({
+              day: utcDay().describe("A UTC day."),
+              posts: z
+                .strictObject({
+                  succeeded: count(),
+                  partial: count(),
+                  failed: count(),
+                  canceled: count(),
+                })
+                .describe("The posts that ended. One that is retried ends twice."),
+              legs: z
+                .partialRecord(z.enum(NETWORK_NAMES), statsOfLegs())
+                .describe("The legs that ended, by network."),
+            }),
+          )
+          .describe("Oldest first, without days on which nothing ended."),
+      })
+      .meta({ id: "Stats" }) satisfies z.ZodType<Stats>,
 );

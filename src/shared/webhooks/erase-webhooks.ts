@@ -54,7 +54,9 @@ export const clearWebhooksOfPlatform = {
     const { stores, clock } = deps;
     const now = clock.now();
     for (const id of await deps.listApplicationIds(platformId)) {
-      const removed = await removeSome((after) => stores.events.removeLoggedBefore(id, now, after));
+      const removed =
+        (await removeSome((after) => stores.events.removeLoggedBefore(id, now, after))) +
+        (await removeSome((after) => stores.days.removeAll(id, after)));
       if (removed > 0) return page(removed);
     }
     return page(0);

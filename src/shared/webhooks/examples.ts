@@ -7,6 +7,7 @@ import type {
   endpoint,
   endpointWithSecret,
   event,
+  stats,
 } from "./answer-schema.ts";
 import type { CreateEndpointBody } from "./schema.ts";
 
@@ -117,4 +118,22 @@ export const eventExample = (): ShapeOf<typeof event> => ({
   applicationId: exampleId("application"),
   profileId: null,
   data: {},
+});
+
+export const statsExample = (): ShapeOf<typeof stats> => ({
+  asOf: "2026-03-04T11:12:13.000Z",
+  days: [
+    {
+      day: "2026-03-03",
+      posts: { succeeded: 41, partial: 2, failed: 1, canceled: 0 },
+      legs: {
+        facebook: { succeeded: 43, failed: 0, failedBy: {} },
+        bluesky: {
+          succeeded: 40,
+          failed: 4,
+          failedBy: { network_unavailable: 1, connection_needs_reauth: 3 },
+        },
+      },
+    },
+  ],
 });

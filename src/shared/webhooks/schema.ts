@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instant, instantFilter, withOrderedRange } from "../runtime/fields.ts";
+import { instant, instantFilter, utcDay, withOrderedRange } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -82,6 +82,23 @@ export const ListEventsQuery = shape(() =>
   }),
 );
 export type ListEvents = ShapeOf<typeof ListEventsQuery>;
+
+export const GetStatsQuery = shape(() =>
+  z
+    .strictObject({
+      from: utcDay().optional().describe("The first UTC day. By default, the range has 30 days."),
+      to: utcDay()
+        .optional()
+        .describe("The last UTC day, today by default. At most 91 days after `from`."),
+    })
+    .refine(({ from = "", to = "" }) => !(Date.parse(from) > Date.parse(to)), {
+      path: ["to"],
+      error: "must not be before from",
+      // Also if another field is wrong.
+      when: ({ value }) => typeof value === "object" && value !== null,
+    }),
+);
+export type GetStats = ShapeOf<typeof GetStatsQuery>;
 
 export const RedriveDeadBody = shape(() =>
   z.strictObject({

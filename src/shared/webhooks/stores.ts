@@ -1,5 +1,5 @@
 import type { Commit } from "../partition/partition.ts";
-import { EventStore } from "../events/events.ts";
+import { DayStore, EventStore } from "../events/events.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import type { HintQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
@@ -25,6 +25,7 @@ export function createWebhookStores(
 ) {
   return {
     events: new EventStore(core, events),
+    days: new DayStore(events),
     endpoints: new EndpointStore(core, commit, dataKeys),
     endpointHealth: new EndpointHealthStore(deliveries),
     deliveries: new DeliveryStore(deliveries),

@@ -1,5 +1,7 @@
+import { isoDay } from "../runtime/fields.ts";
 import { overItems, type RemovedPage, type TakeStep } from "../runtime/walk-step.ts";
 import type { WebhooksDeps } from "./deps.ts";
+import { countDays } from "./events/count-days.ts";
 
 /** A day longer than documented, so that nothing that a list promises is missing. */
 const KEPT_MS = 31 * 24 * 60 * 60 * 1000;
@@ -12,13 +14,19 @@ export function purgeDeadDeliveries(deps: WebhooksDeps, after: string | undefine
   return deps.stores.deadDeliveries.removeBefore(keptFrom(deps), after);
 }
 
+/** How long the counts of a day are kept. */
+const DAYS_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+
 /** Where the purge of a platform's events continues: the application, and the page of its events. */
 export interface EventsPosition {
   readonly application: string;
   readonly page?: string | undefined;
 }
 
-/** Removes a page of old events of one of the platform's applications, one application after the other. */
+/**
+ * Counts the events of one of the platform's applications, then removes a page of old ones and the counts of old days,
+ * one application after the other. No event is removed before it could be counted.
+ */
 export async function purgeEvents(
   deps: WebhooksDeps,
   platformId: string,
@@ -27,9 +35,15 @@ export async function purgeEvents(
   const ids = (await deps.listApplicationIds(platformId)).toSorted();
   const application = ids.find((one) => one >= (after?.application ?? ""));
   if (application === undefined) return { removed: 0, next: undefined };
-  const time = keptFrom(deps);
   const from = application === after?.application ? after.page : undefined;
-  const { events } = deps.stores;
+  const { events, days } = deps.stores;
+  const time = keptFrom(deps);
+  if (from === undefined) {
+    const { isUpToDate } = await countDays(deps, { platformId, applicationId: application });
+    if (!isUpToDate) return { removed: 0, next: { application } };
+    const oldest = isoDay(new Date(deps.clock.now().getTime() - DAYS_KEPT_MS));
+    await days.removeBefore(application, oldest, undefined);
+  }
   const { removed, next: page } = await events.removeLoggedBefore(application, time, from);
   if (page !== undefined) return { removed, next: { application, page } };
   const following = ids.find((one) => one > application);

@@ -8,6 +8,7 @@ export type { WebhooksDeps } from "./deps.ts";
 export { endpointUrlIssues } from "./endpoints/endpoint.ts";
 export { clearWebhooks, clearWebhooksOfPlatform } from "./erase-webhooks.ts";
 export { fanOutEvents } from "./events/fan-out-events.ts";
+export { getStats } from "./events/get-stats.ts";
 export { listEvents } from "./events/list-events.ts";
 export { WEBHOOK_QUEUE, WebhookHint, Rerun } from "./hint-queue.ts";
 export { hasPendingEvents, hintEvents, markAndHintEvents, resendWebhookHint } from "./hints.ts";

@@ -36,7 +36,8 @@ import {
 import { linkRow, userLinksRow } from "../../../src/shared/people/links/link-store.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
-import { eventRow } from "../../../src/shared/events/event.ts";
+import { countedEndRow, dayRow } from "../../../src/shared/events/day-store.ts";
+import { eventRow, outcomeRow } from "../../../src/shared/events/event.ts";
 import { fanOutRow } from "../../../src/shared/events/event-store.ts";
 import { walkRow } from "../../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../../src/shared/publishing/accounts/account-store.ts";
@@ -113,6 +114,9 @@ const KINDS = [
   wakeRow,
   deadDeliveryRow,
   eventRow,
+  outcomeRow,
+  dayRow,
+  countedEndRow,
   endpointStateRow,
   markerRow,
   creditMarkerRow,
@@ -169,6 +173,25 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     }),
   ),
   counts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
+  ended: fc.record({
+    posts: fc.record({
+      succeeded: fc.nat(),
+      partial: fc.nat(),
+      failed: fc.nat(),
+      canceled: fc.nat(),
+      later: jsonValue,
+    }),
+    legs: fc.dictionary(
+      network,
+      fc.record({
+        succeeded: fc.nat(),
+        failed: fc.nat(),
+        failedBy: fc.dictionary(fc.stringMatching(/^[a-z_]{1,9}$/), fc.nat()),
+        later: jsonValue,
+      }),
+    ),
+    later: jsonValue,
+  }),
   lastCounts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   account: fc.record({
     id: text,

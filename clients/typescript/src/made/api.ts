@@ -888,6 +888,27 @@ export interface components {
       platformName: string;
       locale?: "en" | "de" | "fr" | "es" | "pt" | null;
     };
+    Stats: {
+      asOf: string;
+      days: {
+        day: string;
+        posts: {
+          succeeded: number;
+          partial: number;
+          failed: number;
+          canceled: number;
+        };
+        legs: {
+          [key: string]: {
+            succeeded: number;
+            failed: number;
+            failedBy: {
+              [key: string]: number;
+            };
+          };
+        };
+      }[];
+    };
     TimelineStep: {
       at: string;
       step:
@@ -1825,6 +1846,15 @@ export interface components {
           to?: string;
         };
         item: components["schemas"]["Post"];
+      };
+      /** Count what ended on each day */
+      getStats: {
+        input: {
+          applicationId: string;
+          from?: string;
+          to?: string;
+        };
+        answer: components["schemas"]["Stats"];
       };
       /** Get the caller's platform */
       getMe: {

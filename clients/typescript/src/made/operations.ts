@@ -67,6 +67,7 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   getApplicationPost: "GET /v1/applications/{applicationId}/posts/{postId} - - data",
   listSchedule:
     "GET /v1/applications/{applicationId}/schedule?limit&cursor&profileId&platform&from&to - - list",
+  getStats: "GET /v1/applications/{applicationId}/stats?from&to - - data",
   getMe: "GET /v1/me applicationId - data",
   getNotices: "GET /v1/platform/notices applicationId - data",
   updateNotices: "PATCH /v1/platform/notices applicationId body data",

@@ -8,6 +8,8 @@ export interface RowRange {
   /** Exclusive. */
   readonly before?: string;
   readonly limit: number;
+  /** The only columns that are read. By default all are. */
+  readonly columns?: readonly string[];
 }
 
 /** Selects rows of a table by their values, in one partition, a range of partitions or all of them. */

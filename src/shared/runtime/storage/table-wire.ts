@@ -34,6 +34,8 @@ export type SingleWrite =
 export interface PageQuery {
   readonly filter: string;
   readonly rows: number;
+  /** The only columns that the service returns. Undefined for all of them. */
+  readonly columns: readonly string[] | undefined;
   /** Where the page begins, as an earlier page said. */
   readonly after: string | undefined;
 }
@@ -268,7 +270,10 @@ export class ServiceTable implements TableWire {
     return toStoredRow(answerJson(successOf(answer)) as Entity);
   }
 
-  async page({ filter, rows, after }: PageQuery, signal: AbortSignal): Promise<SelectedPage> {
+  async page(
+    { filter, rows, columns, after }: PageQuery,
+    signal: AbortSignal,
+  ): Promise<SelectedPage> {
     const fits = filter === "" ? "" : `&$filter=${encodeURIComponent(filter)}`;
     let from = "";
     if (after !== undefined) {
@@ -278,7 +283,8 @@ export class ServiceTable implements TableWire {
       from = `&NextPartitionKey=${encodeURIComponent(nextPartitionKey)}`;
       if (nextRowKey) from += `&NextRowKey=${encodeURIComponent(nextRowKey)}`;
     }
-    const path = `/${this.#client.tableName}()?$top=${rows}${fits}${from}`;
+    const only = columns === undefined ? "" : `&$select=PartitionKey,RowKey,${columns.join(",")}`;
+    const path = `/${this.#client.tableName}()?$top=${rows}${fits}${only}${from}`;
     const answer = successOf(await this.#send({ method: "GET", path, headers: HEADERS }, signal));
     const { value } = answerJson(answer) as { readonly value: readonly Entity[] };
     const found = value.map((entity) => ({

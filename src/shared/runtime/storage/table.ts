@@ -14,7 +14,7 @@ import {
   type TransactionResult,
 } from "./row.ts";
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
-import type { SingleWrite, TableWire } from "./table-wire.ts";
+import type { PageQuery, SingleWrite, TableWire } from "./table-wire.ts";
 import { RequestGate } from "./request-gate.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeInBatches } from "./write-batches.ts";
@@ -192,7 +192,8 @@ export class Table {
   async #list(range: RowRange): Promise<StoredRow[]> {
     const found: StoredRow[] = [];
     const missing = () => range.limit - found.length;
-    for await (const { rows } of this.#pages(filterOf(range), missing)) {
+    const query = { filter: filterOf(range), columns: range.columns };
+    for await (const { rows } of this.#pages(query, missing)) {
       for (const { row, etag } of rows) found.push({ row, etag });
       if (missing() <= 0) break;
     }
@@ -205,20 +206,21 @@ export class Table {
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
     const { pageRows = PAGE_ROWS_MAX } = selection;
-    const pages = this.#pages(filterOf(selection), () => pageRows, after);
+    const query = { filter: filterOf(selection), columns: undefined };
+    const pages = this.#pages(query, () => pageRows, after);
     return (await pages.next()).value ?? { rows: [], next: undefined };
   }
 
   /** Yields all pages of a query. Any page may be short or empty. */
   async *#pages(
-    filter: string,
+    asked: Pick<PageQuery, "filter" | "columns">,
     size: () => number,
     after?: string,
   ): AsyncGenerator<SelectedPage, void> {
     let continuation = after;
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const rows = Math.min(PAGE_ROWS_MAX, size());
-      const query = { filter, rows, after: continuation };
+      const query = { ...asked, rows, after: continuation };
       let answer: SelectedPage;
       try {
         answer = await retryHarmless(async () => {

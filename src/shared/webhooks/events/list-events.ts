@@ -6,12 +6,12 @@ import type { WebhooksDeps } from "../deps.ts";
 import { type Event, eventPayload } from "../../events/events.ts";
 import type { ListEvents } from "../schema.ts";
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+export const LISTED_MS = 30 * 24 * 60 * 60 * 1000;
 /**
  * How old an event must be to be listed. Ids are made before their transaction is written, so a reader that continues
  * after a younger event would miss an older one written later. A storage call takes up to 10 s, and clocks differ.
  */
-const LISTED_AFTER_MS = 15_000;
+export const LISTED_AFTER_MS = 15_000;
 const PENDING_MAX = 1_000;
 /** How many events a restricted key's page is selected from. The page may be short or empty before the end. */
 const PICKED_FROM_MAX = 300;
@@ -59,7 +59,7 @@ export async function listEvents(
   const now = deps.clock.now();
   const asked = deps.cursors.read(cursor, bound) ?? after ?? "";
   // The id before every id of the events that are kept.
-  const kept = idBefore("event", now.getTime() - KEPT_MS);
+  const kept = idBefore("event", now.getTime() - LISTED_MS);
   const most = view === undefined ? limit : PICKED_FROM_MAX;
   const found = await eventsAfter(deps, scope, asked > kept ? asked : kept, most + 1);
   const listable = found.filter(
