@@ -111,8 +111,10 @@ describe.each(KINDS)("a mail of the kind %s", (kind) => {
       const [first = ""] = text.split("\n\n");
       const begin = beginningOf(first);
       // The server keeps the dots that lines begin with doubled.
-      const shown = textOf((html || "").replaceAll("..", "."));
-      expect(beginningOf(shown).startsWith(begin)).toBe(true);
+      const [shown = ""] = textOf((html || "").replaceAll("..", ".")).split("\u034f");
+      const seen = beginningOf(shown).replace("…", "");
+      expect(seen.length).toBeGreaterThan(40);
+      expect(begin.slice(0, seen.length)).toBe(seen);
       expect(begin).not.toBe(beginningOf(subject));
       expect(begin).toMatch(/^\p{L}|^"|^«|^„|^“/u);
     },

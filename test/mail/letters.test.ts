@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { MailKind } from "../../src/shared/mail/mail.ts";
 import { renderMail } from "../../src/shared/mail/render-mail.ts";
+import de from "../../src/shared/mail/words/de.json" with { type: "json" };
 import en from "../../src/shared/mail/words/en.json" with { type: "json" };
+import es from "../../src/shared/mail/words/es.json" with { type: "json" };
+import fr from "../../src/shared/mail/words/fr.json" with { type: "json" };
+import pt from "../../src/shared/mail/words/pt.json" with { type: "json" };
 import { LOCALES, type Locale } from "../../src/shared/runtime/locale.ts";
 import { readable } from "../connections/browser.ts";
 
+const WORDS = { en, de, fr, es, pt } as const;
 const KINDS = Object.keys(en.mails) as readonly MailKind[];
 const LOG_IN =
   /\blog(?:ging)?[ -]?in|\bsign(?:s|ing)?[ -]in|anmeld|melde\w* sich|se connecter|connectez|connexion|inici\w* sesi|inici\w* sess/i;
@@ -48,6 +53,17 @@ describe.each(LOCALES)("mails in %s", (locale) => {
     }
     const { html, text } = letter("newLogIn", locale, { dashboardUrl: DASHBOARD });
     expect(text).toMatch(LOG_IN);
+    // Login is the last step of what to do, and a link of the mail's own the first.
+    const [, advice = ""] = WORDS[locale].mails.newLogIn.lines;
+    expect(text.indexOf(advice)).toBeGreaterThan(0);
+    expect(text.indexOf(DASHBOARD)).toBeGreaterThan(text.indexOf(advice));
+    expect(html.indexOf(`<a href="${DASHBOARD}"`)).toBeGreaterThan(
+      html.indexOf("</table>", html.indexOf("<th")),
+    );
+    const reset = letter("reset", locale).text;
+    expect(reset.indexOf(LINK)).toBeLessThan(
+      reset.indexOf(WORDS[locale].mails.reset.lines[1] ?? ""),
+    );
     expect(html).toContain(`<a href="${DASHBOARD}"`);
   });
 
@@ -59,6 +75,18 @@ describe.each(LOCALES)("mails in %s", (locale) => {
       return withAddress.includes(SUPPORT);
     });
     expect(told.length).toBeGreaterThan(5);
+  });
+
+  test("begin with as much as lists of mails show, and let nothing else follow there", () => {
+    for (const kind of KINDS) {
+      const { html } = letter(kind, locale);
+      const [, hidden = ""] = /<div style="display:none[^"]*mso-hide:all">([^<]*)/.exec(html) ?? [];
+      const [, shown = "", space = ""] =
+        /^(.*?)((?:\u034f\u200c\u00a0)*)$/u.exec(hidden.replaceAll("&#39;", "'")) ?? [];
+      expect([kind, shown, shown.length >= 30 && shown.length <= 90]).toEqual([kind, shown, true]);
+      expect(shown).toMatch(/[.!…]$/);
+      expect(shown.length + space.length / 3).toBe(150);
+    }
   });
 
   test("fit into what Gmail shows without cutting", () => {
@@ -78,8 +106,10 @@ test("the subject of an invitation says who invited to what", () => {
 test("a mail says in a table what happened to whom, when and from where", () => {
   const { html, text } = letter("newLogIn", "en");
   expect(text).toContain("Account: ada@example.com\nWhen: 2026-11-28 19:00 UTC\nFrom: 203.0.113.9");
-  const rows = [...html.matchAll(/<th[^>]*>([^<]*)<\/th>\s*<td[^>]*>([^<]*)</g)];
-  expect(rows.map(([, name = "", value = ""]) => [name.trim(), value])).toEqual([
+  const rows = [
+    ...html.matchAll(/<th[^>]*>\s*<span[^>]*>([^<]*)<\/span>\s*<\/th>\s*<td[^>]*>([^<]*)</g),
+  ];
+  expect(rows.map(([, name = "", value = ""]) => [name, value.trim()])).toEqual([
     ["Account", "ada@example.com"],
     ["When", "2026-11-28 19:00 UTC"],
     ["From", "203.0.113.9"],
@@ -90,7 +120,7 @@ test("a mail carries the service's name, its first line for lists of mails, and 
   const { html, subject } = letter("reset", "en");
   const [, hidden = ""] = /<div style="display:none[^"]*mso-hide:all">([^<]*)/.exec(html) ?? [];
   expect(hidden).toMatch(/^Somebody asked for a new password/);
-  expect(html).toMatch(new RegExp(`<strong>Relay</strong>[^]*<h1[^>]*>${subject}</h1>`));
+  expect(html).toMatch(new RegExp(`<strong>Relay</strong>[^]*<h1[^>]*>\\s*${subject}\\s*</h1>`));
   expect(html.match(new RegExp(`>${LINK.replaceAll("?", "\\?")}<`, "g"))).toHaveLength(1);
 });
 
@@ -102,4 +132,6 @@ test("a mail can be read and used in Outlook on Windows, which draws what Word k
   const inWord = html.replace(/(?:max-width|border-radius|opacity|overflow-wrap):[^;"]*;?/g, "");
   expect(readable(inWord)).toBe(readable(html));
   expect(inWord).toMatch(/color:#ffffff/);
+  // Word makes a table as wide as a word that it may not break.
+  expect(inWord).toMatch(new RegExp(`word-break:break-all"\\s*>${LINK.replaceAll("?", "\\?")}`));
 });

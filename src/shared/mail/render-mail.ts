@@ -24,6 +24,8 @@ interface Letter {
   /** What happened, in a table: labels and values. */
   readonly facts: readonly (readonly [string, string])[];
   readonly button: { readonly label: string; readonly link: string } | undefined;
+  /** Whether the mail is about its button, which then stands before what to do otherwise. */
+  readonly isForButton: boolean;
   /** Stands before the button's address, which is there once more as text. */
   readonly openAddress: string;
   readonly footer: readonly string[];
@@ -40,25 +42,51 @@ const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif
 const BUTTON_COLOR = "#2457d6";
 const BUTTON = `${FONT};font-weight:600;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
+/** Returns the style of a line for light and dark grounds. Word takes the first colour, because it knows no other. */
+const lineStyle = (side: string) =>
+  new Markup(`border${side}:1px solid #c9ced8;border${side}-color:rgba(128,136,150,0.4)`);
 const TABLE = new Markup('role="presentation" cellpadding="0" cellspacing="0" border="0"');
 
-function textPart({ lines, items, facts, button, footer, off }: Letter): string {
+function textPart(letter: Letter): string {
+  const { lines, items, facts, button, isForButton, footer, off } = letter;
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
   const under = off === undefined ? [] : [`${off.label}: ${off.link}`];
   const [first = "", ...rest] = lines;
   const list = items.length === 0 ? [] : [items.map((item) => `* ${item}`).join("\n")];
   const table =
     facts.length === 0 ? [] : [facts.map(([name, value]) => `${name}: ${value}`).join("\n")];
+  const below = isForButton ? [...link, ...rest] : [...rest, ...link];
   const end = `-- \n${[...footer, ...under].join("\n")}`;
-  return `${[first, ...list, ...table, ...link, ...rest, end].join("\n\n")}\n`;
+  return `${[first, ...list, ...table, ...below, end].join("\n\n")}\n`;
 }
 
-/** Begins with the first line, unseen: lists of mails show the subject and the beginning of the text. */
+/** How many characters of the text lists of mails show next to the subject, and how many they may show of what follows. */
+const PREHEADER_MAX = 90;
+const PREHEADER_MIN = 40;
+const PREHEADER_SPACE = 150;
+/** A space that is not seen, which keeps what follows a short preheader out of lists of mails. */
+const UNSEEN_SPACE = "\u034f\u200c\u00a0";
+
+/** Returns the sentences at the beginning of the text that lists of mails have room for, or if these are short, words. */
+function preheader(locale: Locale, text: string): string {
+  let [shown, next] = ["", ""];
+  for (const { segment } of new Intl.Segmenter(locale, { granularity: "sentence" }).segment(text)) {
+    next += segment;
+    if (next.trimEnd().length <= PREHEADER_MAX) shown = next.trimEnd();
+  }
+  if (shown === next || shown.length >= PREHEADER_MIN) return shown;
+  const end = text.lastIndexOf(" ", PREHEADER_MAX - 1);
+  return `${text.slice(0, end > 0 ? end : PREHEADER_MAX - 1)}…`;
+}
+
+/** Begins with a preheader, unseen: lists of mails show the subject and the beginning of the text. */
 function htmlPart(letter: Letter): string {
-  const { locale, service, subject, lines, items, facts, button, openAddress, footer, off } =
-    letter;
+  const { locale, service, subject, lines, items, facts, footer, off } = letter;
   const [first = "", ...rest] = lines;
-  const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
+  const paragraph = (text: string) => html`<p style="margin:0 0 16px">${text}</p>`;
+  const shown = preheader(locale, first);
+  const begin = `${shown}${UNSEEN_SPACE.repeat(PREHEADER_SPACE - shown.length)}`;
+  const [initial = ""] = service;
   return html`<!doctype html>
     <html lang="${locale}">
       <head>
@@ -69,16 +97,35 @@ function htmlPart(letter: Letter): string {
         <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no" />
         <title>${subject}</title>
       </head>
-      <body style="margin:0;padding:24px 16px;overflow-wrap:anywhere;${new Markup(FONT)}">
-        <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${first}</div>
+      <body style="margin:0;padding:24px 12px;overflow-wrap:anywhere;${new Markup(FONT)}">
+        <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${begin}</div>
         <table ${TABLE} width="100%">
           <tr>
             <td align="center">
               <table ${TABLE} width="560" style="width:100%;max-width:560px">
                 <tr>
-                  <td align="left" style="${new Markup(FONT)}">
-                    <p style="margin:0 0 24px"><strong>${service}</strong></p>
-                    <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${subject}</h1>
+                  <td
+                    align="left"
+                    style="padding:24px;${lineStyle("")};border-radius:14px;${new Markup(FONT)}"
+                  >
+                    <table ${TABLE} style="margin:0 0 24px">
+                      <tr>
+                        <td
+                          bgcolor="${BUTTON_COLOR}"
+                          width="32"
+                          height="32"
+                          align="center"
+                          aria-hidden="true"
+                          style="background:${BUTTON_COLOR};border-radius:8px;color:#ffffff;font-weight:600"
+                        >
+                          ${initial.toUpperCase()}
+                        </td>
+                        <td style="padding:0 0 0 12px"><strong>${service}</strong></td>
+                      </tr>
+                    </table>
+                    <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;text-wrap:balance">
+                      ${subject}
+                    </h1>
                     ${paragraph(first)}
                     ${
                       items.length > 0 &&
@@ -88,29 +135,11 @@ function htmlPart(letter: Letter): string {
                     }
                     ${facts.length > 0 && renderFacts(facts)}
                     ${
-                      button !== undefined &&
-                      html`<table ${TABLE} style="margin:0 0 16px">
-                        <tr>
-                          <td
-                            bgcolor="${BUTTON_COLOR}"
-                            style="padding:10px 18px;border-radius:10px;background:${BUTTON_COLOR}"
-                          >
-                            <a href="${button.link}" style="${new Markup(BUTTON)}"
-                              >${button.label}</a
-                            >
-                          </td>
-                        </tr>
-                      </table>`
+                      letter.isForButton
+                        ? [...renderButton(letter, rest.map(paragraph))]
+                        : [...rest.map(paragraph), ...renderButton(letter, [])]
                     }
-                    ${rest.map(paragraph)}
-                    ${
-                      button !== undefined &&
-                      html`<p style="margin:0 0 16px;${SMALL}">
-                        ${openAddress}<br />
-                        <a href="${button.link}" style="color:inherit">${button.link}</a>
-                      </p>`
-                    }
-                    <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
+                    <hr style="border:0;${lineStyle("-top")};margin:24px 0 12px" />
                     ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
                     ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
                   </td>
@@ -123,17 +152,51 @@ function htmlPart(letter: Letter): string {
     </html> `.text;
 }
 
+/** Renders the button, what stands below it, and its address for those whose mail program draws no button. */
+function renderButton({ button, openAddress }: Letter, below: readonly Markup[]): Markup[] {
+  if (button === undefined) return [...below];
+  return [
+    html`<table ${TABLE} style="margin:0 0 16px">
+      <tr>
+        <td
+          bgcolor="${BUTTON_COLOR}"
+          style="padding:10px 18px;border-radius:10px;background:${BUTTON_COLOR}"
+        >
+          <a href="${button.link}" style="${new Markup(BUTTON)}">${button.label}</a>
+        </td>
+      </tr>
+    </table>`,
+    ...below,
+    html`<p style="margin:0 0 16px;${SMALL}">
+      ${openAddress}<br />
+      <a href="${button.link}" style="color:inherit;word-break:break-all">${button.link}</a>
+    </p>`,
+  ];
+}
+
 function renderFacts(facts: Letter["facts"]): Markup {
   const rows = facts.map(
     ([name, value]) =>
       html`<tr>
-        <th align="left" valign="top" style="padding:4px 16px 4px 0;font-weight:400;opacity:0.8">
-          ${name}
+        <th
+          align="left"
+          valign="top"
+          style="padding:8px 16px 8px 0;${lineStyle("-bottom")};font-weight:400;white-space:nowrap"
+        >
+          <span style="opacity:0.8">${name}</span>
         </th>
-        <td align="left" valign="top" style="padding:4px 0">${value}</td>
+        <td align="left" valign="top" width="100%" style="padding:8px 0;${lineStyle("-bottom")}">
+          ${value}
+        </td>
       </tr>`,
   );
-  return html`<table cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px">
+  return html`<table
+    cellpadding="0"
+    cellspacing="0"
+    border="0"
+    width="100%"
+    style="margin:0 0 24px;${lineStyle("-top")}"
+  >
     ${rows}
   </table>`;
 }
@@ -243,6 +306,7 @@ export function renderMail(
       return value === "" ? [] : [[words.facts[fact], value] as const];
     }),
     button: own || toLogIn || undefined,
+    isForButton: own !== false,
     openAddress: words.openAddress,
     footer: [
       filled(words.footer.sentBy),
