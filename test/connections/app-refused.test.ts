@@ -31,7 +31,7 @@ test("an app that takes its testers' accounts alone is told to the person and to
   const allowed = await fetch(authorize, { method: "POST", redirect: "manual", body });
   const back = await browser.get(allowed.headers.get("location") ?? "");
   const text = readable((await browser.follow(back)).body);
-  expect(text).toContain("and ask there.");
+  expect(text).toContain("and contact their support.");
   expect(text).not.toContain("is not answering");
   expect(reports()).toBe(1);
 });
@@ -51,7 +51,7 @@ test("a permission that LinkedIn's page lets nobody leave out is the app's when 
   const { browser, authorize } = await leave("linkedin");
   const back = await browser.get(await decide(authorize, "allow"));
   const text = readable((await browser.follow(back)).body);
-  expect(text).toContain("and ask there.");
+  expect(text).toContain("and contact their support.");
   expect(text).not.toContain("leave everything selected");
   expect(reports()).toBe(before + 1);
 });
@@ -64,7 +64,7 @@ test("client documents that Bluesky does not take are told to the person and to 
   const { browser, page } = await open("bluesky");
   const answer = await browser.submit(page, "bluesky", { identifier: "demo.bsky.social" });
   world.sandbox.clearFaults();
-  expect(readable(answer.body)).toContain("and ask there.");
+  expect(readable(answer.body)).toContain("and contact their support.");
   expect(reports()).toBe(before + 1);
 });
 
@@ -88,6 +88,6 @@ test("an error of our app in the browser's address is told to the person alone, 
     state: asked.get("state") ?? "",
   }).toString();
   const text = readable((await browser.follow(await browser.get(callback.href))).body);
-  expect(text).toContain("and ask there.");
+  expect(text).toContain("and contact their support.");
   expect(reports()).toBe(before);
 });

@@ -256,7 +256,7 @@ describe("an authorisation that covers several accounts", () => {
 describe("an authorisation that leads nowhere is told in words that help", () => {
   test.each([
     ["facebook", { account: FRIEND_USER }, "did not list any page that you can publish to"],
-    ["facebook", { decision: "deny" }, "You did not give permission at Facebook"],
+    ["facebook", { decision: "deny" }, "You did not grant permission on Facebook"],
     ["instagram", { account: PERSONAL_ACCOUNT }, "Switch to a professional account"],
   ])("a useless authorisation is told in words that help: %s %j", async (network, form, words) => {
     const { shown } = await visit({ network, form });

@@ -125,7 +125,7 @@ describe("a server that sends people on to another one with its own state", () =
     expect(await publish(attacker)).toEqual([]);
     expect(codes).toEqual([]);
     expect(answer.status).toBe(410);
-    expect(readable(answer.body)).toContain("This step is over");
+    expect(readable(answer.body)).toContain("This step has expired");
     expect(await connectionsOf(attacker)).toEqual([]);
     expect(await connectionsOf(victim)).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe("linking by OAuth", () => {
     expect((await browser.get(callback)).status).toBe(303);
     const replayed = await browser.get(callback);
     expect(replayed.status).toBe(410);
-    expect(readable(replayed.body)).toContain("This step is over");
+    expect(readable(replayed.body)).toContain("This step has expired");
   });
 
   test("of two OAuth callbacks at once, one is accepted", async () => {
@@ -107,7 +107,7 @@ describe("linking by OAuth", () => {
     const { browser, callback } = await towardsCallback(connectUrl, { decision: "deny" });
     const page = await browser.follow(await browser.get(callback));
     expect(page.status).toBe(200);
-    expect(readable(page.body)).toContain("You did not give permission at Mastodon");
+    expect(readable(page.body)).toContain("You did not grant permission on Mastodon");
   });
 
   test("a visit to the network that took too long leads back to the page", async () => {

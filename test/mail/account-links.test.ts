@@ -99,7 +99,7 @@ describe("an operator's reset link", () => {
       return new URL(body.data.url).searchParams.get("token") ?? "";
     });
     expect((await lastTo(user.email))?.subject).toBe(
-      `An operator made a reset link for ${user.email}`,
+      `An operator created a reset link for ${user.email}`,
     );
     const uses = [];
     for (const token of [...tokens, ...tokens])
@@ -126,7 +126,7 @@ describe("an operator's reset link", () => {
     if (second === undefined || member === undefined || other === undefined) throw new Error();
     const told = [owner.email, second.email, member.email];
     dataOf(await make({ platformId: owner.platformId, id: member.id }));
-    const subject = `An operator made a reset link for ${member.email}`;
+    const subject = `An operator created a reset link for ${member.email}`;
     for (const email of told) expect((await lastTo(email))?.subject).toBe(subject);
     expect(await lastTo(other.email)).toBeUndefined();
   });

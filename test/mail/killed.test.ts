@@ -253,7 +253,7 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     async isDone({ session }, { mailed: { relay } }) {
       return dataOf(await relay.call("GET", "/v1/me", { session })).user.totpEnabled as boolean;
     },
-    mails: ({ email: to }) => [{ to, subject: /^The second factor .* is on$/ }],
+    mails: ({ email: to }) => [{ to, subject: /^Two-factor authentication is on/ }],
   }),
   "a closing of the platform": dying({
     prepare: ({ mailed }) => verified(mailed),

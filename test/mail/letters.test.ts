@@ -119,7 +119,7 @@ test("a mail says in a table what happened to whom, when and from where", () => 
 test("a mail carries the service's name, its first line for lists of mails, and the address once more as text", () => {
   const { html, subject } = letter("reset", "en");
   const [, hidden = ""] = /<div style="display:none[^"]*mso-hide:all">([^<]*)/.exec(html) ?? [];
-  expect(hidden).toMatch(/^Somebody asked for a new password/);
+  expect(hidden).toMatch(/^Someone requested a new password/);
   expect(html).toMatch(new RegExp(`<strong>Relay</strong>[^]*<h1[^>]*>\\s*${subject}\\s*</h1>`));
   expect(html.match(new RegExp(`>${LINK.replaceAll("?", "\\?")}<`, "g"))).toHaveLength(1);
 });

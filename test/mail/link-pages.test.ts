@@ -50,7 +50,7 @@ describe("the page of an invitation", () => {
     const { token } = await invited(withDashboard);
     await send(withDashboard, "invitation", token);
     const { body } = await withDashboard.relay.call("GET", `/v1/auth/ui/invitation?token=${token}`);
-    expect(readable(body)).toContain("You have joined already");
+    expect(readable(body)).toContain("You've already joined");
     expect(buttonIn(body)?.slice(1)).toEqual([DASHBOARD, "Log in"]);
   });
 });

@@ -124,7 +124,7 @@ describe("reset", () => {
     expect((await logIn(email, NEW_PASSWORD)).status).toBe(200);
     expect((await mailed.relay.call("GET", "/v1/me", { session })).status).toBe(401);
     const [last] = (await mailed.mailsTo(email)).toReversed();
-    expect(last?.subject).toBe("Your password for Publishing Relay was changed");
+    expect(last?.subject).toBe("Your Publishing Relay password was changed");
     const again = await post("/v1/auth/reset/confirm", { token, newPassword: PASSWORD });
     expect(again.body.error.code).toBe("invalid_link");
   });

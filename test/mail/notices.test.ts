@@ -68,7 +68,7 @@ describe("a notice", () => {
     expect(await after(30_000, owner)).toEqual([]);
     const mails = await after(31_000, owner);
     expect(mails.map(({ subject }) => subject).toSorted()).toEqual([
-      "Linked accounts need their owners",
+      "Some accounts need to be linked again",
       "Posts ended with an unknown outcome",
     ]);
     const [first] = mails.filter(({ subject }) => subject.startsWith("Linked"));

@@ -149,11 +149,11 @@ describe("the user gets a mail about", () => {
     const { email, session } = await aPlatform(plain);
     const { recoveryCodes } = await enabledTotp(mailed.relay, session);
     expect(await subjects(email)).toMatchObject([
-      expect.stringMatching(/^The second factor .* on$/),
+      expect.stringMatching(/^Two-factor authentication is on/),
     ]);
     const body = { password: PASSWORD, code: recoveryCodes[0] };
     expect((await post("/v1/auth/totp/remove", body, session)).status).toBe(204);
-    expect((await subjects(email)).at(-1)).toMatch(/^The second factor .* off$/);
+    expect((await subjects(email)).at(-1)).toMatch(/^Two-factor authentication is off/);
   });
 
   test("a second factor that an operator's link switches off", async () => {
@@ -180,7 +180,7 @@ describe("owners get a mail about", () => {
     ];
     const path = `/v1/admin/platforms/${owner.id}/users/${one.id}/reset-link`;
     dataOf(await mailed.relay.call("POST", path, { operator: ["Admin"], body: {} }));
-    const subject = `An operator made a reset link for ${one.email}`;
+    const subject = `An operator created a reset link for ${one.email}`;
     expect(await subjects(owner.email)).toEqual([subject]);
     expect(await subjects(one.email)).toEqual([subject]);
     expect(await subjects(other.email)).toEqual([]);

@@ -40,7 +40,7 @@ describe("owners get a mail", () => {
     const post = await publisher.accept(body);
     await publisher.settle(post.id);
     const mail = await told(mailed, platform);
-    expect(mail?.subject).toBe("Linked accounts need their owners");
+    expect(mail?.subject).toBe("Some accounts need to be linked again");
     expect(mail?.text).toContain("Mastodon, profile “Corner Bakery”, account “Demo Bakery”");
   });
 
@@ -81,7 +81,7 @@ test("owners get one mail about an endpoint that the relay disabled", async () =
   expect(await readEndpoint(plain, endpoint)).toMatchObject({ status: "disabled" });
   expect(mail?.subject).toBe("Webhook endpoints were disabled");
   expect(mail?.text).toContain(
-    `endpoint ${endpoint.id}, application “Planner”: its receiver answered 410 Gone`,
+    `endpoint ${endpoint.id}, application “Planner”: its receiver responded with 410 Gone`,
   );
   expect(mail?.text.match(/whk_\w+/g)).toHaveLength(1);
   await mailed.stop();

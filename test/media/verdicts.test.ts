@@ -300,7 +300,7 @@ describe("what validation says of a file is what publishing does with it", () =>
         {
           code: "media_rejected",
           rule: "mastodon.media.time",
-          message: "Reading the file takes longer than is allowed.",
+          message: "The file takes too long to process.",
         },
       ]);
   });

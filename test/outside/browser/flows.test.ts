@@ -287,7 +287,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       const callback = visitor.page.waitForRequest(/connect\/callback/);
       await visitor.decide("allow");
       await visitor.page.goto((await callback).url());
-      expect(await visitor.heading()).toBe("This step is over");
+      expect(await visitor.heading()).toBe("This step has expired");
       expect(await visitor.connections()).toHaveLength(1);
     });
 
