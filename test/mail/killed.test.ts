@@ -46,7 +46,7 @@ const VERIFY = /^Confirm your email address/;
 const RESET = /^Choose a new password/;
 const NEW_ADDRESS = /^Confirm your new email address/;
 const INVITED = / invited you to /;
-const CHANGED = /^Your password .* was changed$/;
+const CHANGED = /^Your .* password was changed$/;
 
 /** Everything that writes on the way in, with what its user is owed when it is over. */
 const FLOWS: Readonly<Record<string, Dying>> = {
@@ -242,7 +242,7 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     async isDone({ session }, { mailed: { relay } }) {
       return dataOf(await relay.call("GET", "/v1/keys", { session })).length > 0;
     },
-    mails: ({ email: to }) => [{ to, subject: /^An app_admin key/, eachTime: true }],
+    mails: ({ email: to }) => [{ to, subject: /^A new app_admin key/, eachTime: true }],
   }),
   "a second factor that is switched on": dying({
     async prepare({ mailed }) {

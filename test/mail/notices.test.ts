@@ -68,10 +68,10 @@ describe("a notice", () => {
     expect(await after(30_000, owner)).toEqual([]);
     const mails = await after(31_000, owner);
     expect(mails.map(({ subject }) => subject).toSorted()).toEqual([
-      "Some accounts need to be linked again",
       "Posts ended with an unknown outcome",
+      "Some accounts need to be linked again",
     ]);
-    const [first] = mails.filter(({ subject }) => subject.startsWith("Linked"));
+    const [first] = mails.filter(({ subject }) => subject.startsWith("Some accounts"));
     for (const part of [first?.text, first?.html]) {
       expect(part).toContain("Mastodon, profile prf_one, account con_one");
       expect(part).toContain("con_two");
@@ -183,7 +183,7 @@ describe("switching notices off", () => {
     const path = `/v1/auth/notices/off${link.search}`;
     const page = await mailed.relay.call("GET", path);
     expect(page.status).toBe(200);
-    expect(page.body).toContain("Mails about accounts");
+    expect(page.body).toContain("Emails about accounts");
     expect(await read(owner)).toEqual(ALL);
     const boundary =
       '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--';

@@ -166,8 +166,10 @@ describe("the user gets a mail about", () => {
     dataOf(await post("/v1/auth/reset/confirm", { token, newPassword: "violet marmot 7 teacups" }));
     const told = await subjects(owner.email);
     expect(told.filter((subject) => subject.startsWith("An operator"))).toHaveLength(1);
-    expect(told.filter((subject) => subject.startsWith("Your password"))).toHaveLength(1);
-    expect(told.filter((subject) => subject.endsWith("is off"))).toHaveLength(1);
+    expect(told.filter((subject) => subject.endsWith("password was changed"))).toHaveLength(1);
+    expect(
+      told.filter((subject) => subject.startsWith("Two-factor authentication is off")),
+    ).toHaveLength(1);
   });
 });
 
@@ -195,12 +197,12 @@ describe("owners get a mail about", () => {
     };
     await change("owner");
     const [promoted] = await mailed.mailsTo(owner.email);
-    expect(promoted?.subject).toMatch(`${user.email} is now owner at `);
+    expect(promoted?.subject).toMatch(`${user.email} is now owner on `);
     expect(await subjects(user.email)).toEqual([promoted?.subject]);
     await change("owner");
     expect(await subjects(user.email)).toHaveLength(1);
     await change("member");
-    expect((await subjects(owner.email)).at(-1)).toContain("is now member at");
+    expect((await subjects(owner.email)).at(-1)).toContain("is now member on");
     expect(await subjects(user.email)).toHaveLength(2);
   });
 
@@ -230,7 +232,7 @@ describe("owners get a mail about", () => {
     const path = "/v1/auth/invitations/accept";
     dataOf(await mailed.relay.call("POST", path, { headers, body: { token, password } }));
     expect(await subjects(owner.email)).toMatchObject([
-      expect.stringMatching(`^${email} is now owner at `),
+      expect.stringMatching(`^${email} is now owner on `),
     ]);
     const body = { email, password };
     dataOf(await mailed.relay.call("POST", "/v1/auth/login", { headers, body }));
@@ -242,13 +244,13 @@ describe("owners get a mail about", () => {
     const session = await freshSession(plain, owner);
     const application = await anApplication(mailed.relay, { ...owner, session });
     const [first] = await mailed.mailsTo(owner.email);
-    expect(first?.text).toContain(`(${application.keyId}) may do everything`);
+    expect(first?.text).toContain(`(${application.keyId}) can do everything`);
     expect(first?.text).toContain(`the application “Planner” (${application.id})`);
     await aKey(mailed.relay, application, { scope: "restricted" });
     expect(await subjects(owner.email)).toHaveLength(1);
     const key = await aKey(mailed.relay, application, { scope: "app_admin", name: "Deploy" });
     const [, second] = await mailed.mailsTo(owner.email);
-    expect(second?.text).toContain(`The key “Deploy” (${key.id}) may`);
+    expect(second?.text).toContain(`The key “Deploy” (${key.id}) can`);
   });
 
   test("a key, with a name that neither leads somewhere nor breaks a line", async () => {
@@ -265,7 +267,7 @@ describe("owners get a mail about", () => {
     for (const [name = "", shown = ""] of names) {
       const { id } = await aKey(mailed.relay, application, { scope: "app_admin", name });
       const mail = (await mailed.mailsTo(owner.email)).at(-1);
-      expect(mail?.text).toContain(`The key ${shown} (${id}) may`);
+      expect(mail?.text).toContain(`The key ${shown} (${id}) can`);
     }
   });
 

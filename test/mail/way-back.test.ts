@@ -273,7 +273,7 @@ describe("the pages of other links", () => {
       expect(outcomeOf(await logIn(second, email))).toBe("200");
       const later = await mailed.relay.call("GET", `/v1/auth/ui/invitation?token=${token}`);
       expect(later.status).toBe(400);
-      expect(later.body).toContain("This invitation was accepted");
+      expect(later.body).toContain("This invitation was already accepted");
       expect(outcomeOf(await acceptWith(second, token))).toBe("400 invalid_link");
     }
   });

@@ -28,7 +28,7 @@ describe("owners get a mail", () => {
     await chargeTogether(mailed.relay.services.ledger, platform.id, [aCharge(uniqueKey(), 10)]);
     const mail = await told(mailed, platform);
     expect(mail?.subject).toContain("balance");
-    expect(mail?.text).toContain("fell below 100");
+    expect(mail?.text).toContain("fewer than 100");
     expect(mail?.text).toContain("95 tokens available");
   });
 

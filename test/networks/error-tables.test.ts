@@ -189,7 +189,7 @@ describe("a signal with a way out of its own", () => {
     ["facebook", 400, graph(190, 492), "owner of the page"],
     ["facebook", 400, graph(200, 1404078), "Page Publishing Authorization"],
     ["facebook", 400, graph(368, 4854002), "identity"],
-    ["facebook", 400, graph(368, 1404112), "some days"],
+    ["facebook", 400, graph(368, 1404112), "a few days"],
     ["facebook", 400, graph(368, 1390008), "one to three days"],
     ["instagram", 400, graph(4, 2207051), "spam"],
     ["bluesky", 401, { error: "AuthFactorTokenRequired" }, "app password"],

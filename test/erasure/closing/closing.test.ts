@@ -179,8 +179,8 @@ describe("a platform that is closed", () => {
     const erasedAt = await close(world.relay, customer);
     const subjects = async (email: string) =>
       (await world.mailed.mailsTo(email)).map(({ subject }) => subject);
-    const closed = "Your platform at Relay was closed";
-    const ending = "Your platform at Relay is about to be erased";
+    const closed = "Your platform on Relay was closed";
+    const ending = "Your platform on Relay is about to be erased";
     // An instance that could not reach the mail server may have noted so for all, until the next try.
     await pass(world.relay, 1);
     for (const email of [customer.email, owner]) expect(await subjects(email)).toEqual([closed]);
@@ -263,8 +263,8 @@ describe("a closed platform that operators open again", () => {
     expect(dataOf(await open()).status).toBe("active");
     const subjects = (await world.mailed.mailsTo(email)).map(({ subject }) => subject);
     expect(subjects).toEqual([
-      "Your platform at Relay was closed",
-      "Your platform at Relay is open again",
+      "Your platform on Relay was closed",
+      "Your platform on Relay is open again",
     ]);
   });
 

@@ -91,7 +91,7 @@ test("a process that dies at any write of closing and erasing loses nothing and 
   );
   const subjects = (await world.mailed.mailsTo(email)).map(({ subject }) => subject);
   expect(subjects).toEqual([
-    "Your platform at Relay was closed",
-    "Your platform at Relay is about to be erased",
+    "Your platform on Relay was closed",
+    "Your platform on Relay is about to be erased",
   ]);
 });

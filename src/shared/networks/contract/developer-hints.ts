@@ -71,9 +71,9 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   "visibility.direct": "Use another `platformOptions.{platform}.visibility`.",
   "visibility.unsupported": "Use another `platformOptions.{platform}.visibility`.",
   "visibility.organization": "Leave out `platformOptions.{platform}.visibility`.",
-  "focus.count":
-    "`platformOptions.{platform}.focus` can't have more entries than there are files.",
-  "media.address": "The URL of a picture that has to be converted can have at most 5,000 characters.",
+  "focus.count": "`platformOptions.{platform}.focus` can't have more entries than there are files.",
+  "media.address":
+    "The URL of a picture that has to be converted can have at most 5,000 characters.",
   "media.webPage": "Use the URL of the file itself, without a viewer, a login or a captcha.",
   "media.addressHost":
     "The URL doesn't lead to a public address: its host name has to exist and be public.",
