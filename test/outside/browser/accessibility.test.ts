@@ -182,6 +182,29 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     await context.close();
   });
 
+  test("shows on a button that was pressed that the next page is on its way, without a script", async () => {
+    const shown = gallery().find(({ name }) => name === "field-problem");
+    if (shown === undefined) throw new Error("there is no page");
+    const wheel = `(() => {
+      const button = document.querySelector(".row details[open] form button");
+      const { content, animationName } = getComputedStyle(button, "::after");
+      return [content, animationName, getComputedStyle(button).cursor];
+    })()`;
+    for (const reducedMotion of ["no-preference", "reduce"] as const) {
+      const context = await chromium.newContext({ reducedMotion, javaScriptEnabled: true });
+      const page = await context.newPage();
+      await stand.show(page, shown);
+      expect(await page.evaluate(wheel)).toEqual(["none", "none", "pointer"]);
+      // The network takes its time.
+      await page.route("**", () => undefined);
+      await page.getByRole("button", { name: "Continue to Mastodon" }).click({ noWaitAfter: true });
+      const moves = reducedMotion === "no-preference";
+      const [content, animation] = moves ? ['""', "appear, turn"] : ["none", "none"];
+      expect(await page.evaluate(wheel)).toEqual([content, animation, "progress"]);
+      await context.close();
+    }
+  });
+
   test("shows initials where a logo or a picture can't be loaded", async () => {
     const page = await chromium.newPage();
     const picture = "https://cdn.nowhere.example.org/picture.png";

@@ -179,8 +179,9 @@ function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
       </div>
       ${problem !== null && html`<div class="body">${problem}</div>`}
     </li>`;
-  const go = state === "unlinked" ? words.card.connectHere : words.card.manage;
-  const kind = state === "unlinked" ? "go pill" : "go pill quiet";
+  const { connectHere, reconnectHere, manage } = words.card;
+  const go = { unlinked: connectHere, needs_reauth: reconnectHere, linked: manage }[state];
+  const kind = state === "linked" ? "go pill quiet" : "go pill";
   return html`<li class="row${isNew && html` new`}">
     ${
       isNew &&

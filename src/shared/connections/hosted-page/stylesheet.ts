@@ -122,6 +122,9 @@ export function stylesheet(accent = ACCENT, theme: Branding["theme"] = "auto"): 
   return new Markup(`\n${themed}\n${RULES}`);
 }
 
+/** How long a pressed button shows that it works. No step takes longer. */
+const BUSY_SECONDS = 20;
+
 const RULES = `
 *, *::before { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -213,15 +216,28 @@ input::placeholder { color: var(--soft); opacity: 1; }
 [aria-invalid]:focus-visible { outline-color: var(--bad); }
 button, .button, .pill { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; border-radius: .6rem;
-  color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent-ink); }
+  --on: var(--on-accent); color: var(--on); background: var(--accent); border: 1px solid var(--accent-ink); }
 .pill, .go button { min-height: 2.75rem; padding: .4rem .75rem; font-size: .9375rem; }
 button:hover, .button:hover, summary:hover > .pill { background: var(--accent-hover); }
-.quiet, .body:has(> details[open]) > form > button, main:has(.row > details[open]) .end button { color: var(--ink);
+.quiet, .body:has(> details[open]) > form > button, main:has(.row > details[open]) .end button { --on: var(--ink);
   background: transparent; border-color: var(--edge); }
-.grave { color: var(--bad); background: transparent; border-color: var(--bad); }
+.grave { --on: var(--bad); background: transparent; border-color: var(--bad); }
 .quiet:hover, .body:has(> details[open]) > form > button:hover, main:has(.row > details[open]) .end button:hover,
 summary:hover > .pill.quiet { background: color-mix(in srgb, var(--ink) 8%, transparent); }
 .grave:hover { background: var(--bad-ground); }
+/* A button that was pressed keeps the focus while the next page is on its way. Then its label makes room for a wheel. */
+form button { position: relative; }
+form button:focus:not(:focus-visible, :active) { cursor: progress; }
+@media (prefers-reduced-motion: no-preference) {
+  form button:focus:not(:focus-visible, :active) { animation: fade ${BUSY_SECONDS}s; }
+  form button:focus:not(:focus-visible, :active)::after { content: ""; position: absolute; inset: 0; margin: auto; width: 1.125rem;
+    height: 1.125rem; border: 2px solid var(--on); border-inline-end-color: transparent; border-radius: 50%; opacity: 0;
+    animation: appear ${BUSY_SECONDS}s, turn .8s linear infinite; }
+}
+@media (prefers-reduced-motion: reduce) { form button:focus:not(:focus-visible, :active) { opacity: .7; } }
+@keyframes fade { 2%, 98% { color: transparent; } }
+@keyframes appear { 2%, 98% { opacity: 1; } }
+@keyframes turn { to { transform: rotate(1turn); } }
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
 [tabindex="-1"]:focus { outline: none; }
 summary { cursor: pointer; color: var(--accent-ink); font-weight: 600; padding: .5rem 0; min-height: 2.5rem; }
@@ -243,7 +259,7 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .linked { margin-top: 1.25rem; box-shadow: none; }
 .end { margin-top: .625rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
-.actions > button:only-child { flex: 1 1 100%; }
+.actions > button:only-child, .actions > button:has(+ a) { flex: 1 1 100%; }
 .card > .actions { margin-top: 1.25rem; }
 .tail, footer { font-size: .8125rem; line-height: 1.4; color: var(--soft); }
 p.tail, footer { margin-top: .625rem; }
@@ -259,10 +275,12 @@ footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight
   .line { min-height: 4rem; padding: .625rem 1.25rem; }
   .terms, .state, .tail, footer { font-size: .875rem; }
   .terms { font-size: .9375rem; }
+  .line > .handle { grid-column: 2; }
+  .line > .go, .line > .chevron { grid-row: 1 / span 3; }
   .body { padding: .25rem 1.25rem 1.25rem 4.25rem; }
   .card { padding: 2rem; }
   .steps { justify-content: start; gap: 1.5rem; font-size: .875rem; margin: 1.25rem 0; }
-  .actions > button:only-child { flex: none; }
+  .actions > button { flex: none !important; }
   button { justify-self: start; }
 }
 `;
