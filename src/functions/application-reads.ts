@@ -1,3 +1,11 @@
+import {
+  listApplicationConnections,
+  ListApplicationConnectionsQuery,
+} from "../shared/connections/connections.ts";
+import {
+  applicationConnection,
+  applicationConnectionExample,
+} from "../shared/connections/answer-schema.ts";
 import { appAdminInPath } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 import { post } from "../shared/publishing/answer-schema.ts";
@@ -54,6 +62,19 @@ export const applicationReadRoutes = [
     answerHeaders: ["Vary"],
     examples: () => ({ answer: scheduledExample() }),
     run: ({ services, scope, query }) => listSchedule(services.publishing, scope, query),
+  }),
+  route("GET", "v1/applications/{applicationId}/connections", {
+    operationId: "listApplicationConnections",
+    summary: "List an application's connections",
+    description:
+      "The linked accounts of all profiles of the application, newest first, each with its profile. Accounts that were unlinked are listed as `revoked` until their profile links another one of the network. A filtered call searches at most 1,000 connections, and at most 100 with a `status` other than `attention`, so a page may be short or empty while `hasMore` is true.",
+    access: appAdminInPath,
+    query: ListApplicationConnectionsQuery,
+    list: true,
+    response: applicationConnection,
+    examples: () => ({ answer: applicationConnectionExample() }),
+    run: ({ services, scope, query }) =>
+      listApplicationConnections(services.connections, scope, query),
   }),
   route("GET", "v1/applications/{applicationId}/stats", {
     operationId: "getStats",

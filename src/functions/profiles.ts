@@ -23,11 +23,13 @@ export const profileRoutes = [
   route("GET", "v1/profiles", {
     operationId: "listProfiles",
     summary: "List profiles",
-    description: "A restricted key sees those on its allowlist.",
+    description:
+      "Newest first. With `q`, those whose title or `externalId` begins with it, ordered by title; a session then names the application. A restricted key sees those on its allowlist.",
     access: keyOrSession,
     query: ListProfilesQuery,
     list: true,
     response: profile,
+    errors: ["application_header_required"],
     examples: () => ({ answer: profileExample() }),
     run: ({ services, scope, query }) => listProfiles(services.tenants, scope, query),
   }),

@@ -66,6 +66,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET v1/applications/{applicationId}/posts": "adminInPath",
   "GET v1/applications/{applicationId}/posts/{postId}": "adminInPath",
   "GET v1/applications/{applicationId}/schedule": "adminInPath",
+  "GET v1/applications/{applicationId}/connections": "adminInPath",
   "GET v1/applications/{applicationId}/stats": "adminInPath",
   "GET v1/keys": "platform",
   "POST v1/keys": "adminOfApplication owner confirmed",

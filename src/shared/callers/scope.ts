@@ -1,3 +1,4 @@
+import { AppError } from "../runtime/errors.ts";
 import type { Locale } from "../runtime/locale.ts";
 import type {
   ApiKeyCaller,
@@ -33,6 +34,16 @@ export interface SessionScope extends PlatformScope {
 
 export interface ApplicationScope extends PlatformScope {
   readonly applicationId: string;
+}
+
+/** Returns the scope of the application that the caller is bound to or has named. @throws AppError */
+export function inApplication(scope: PlatformScope): ApplicationScope {
+  const { applicationId } = scope;
+  if (applicationId !== null) return { ...scope, applicationId };
+  throw new AppError(
+    "application_header_required",
+    "A session names the application with the X-Application-Id header.",
+  );
 }
 
 export interface ProfileScope extends RequestScope {

@@ -7,7 +7,7 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import { wordsOfCode } from "../networks/wording.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { toSessionView } from "./connect-session.ts";
-import type { ConnectionView, QuotaView } from "./connection.ts";
+import type { ApplicationConnectionView, ConnectionView, QuotaView } from "./connection.ts";
 import { brandingShape, type CreateConnectSessionBody } from "./schema.ts";
 import type { startConnectSession } from "./connect-sessions.ts";
 import { exampleId } from "../runtime/ids.ts";
@@ -107,6 +107,20 @@ export const connection = shape(
       }) satisfies z.ZodType<ConnectionView>,
 );
 
+export const applicationConnection = shape(
+  () =>
+    connection()
+      .extend({
+        profile: z
+          .strictObject({ id: idOf("profile"), title: z.string() })
+          .describe("The profile that it is linked to."),
+      })
+      .meta({
+        id: "ApplicationConnection",
+        description: "An account that an end user authorised, with its profile.",
+      }) satisfies z.ZodType<ApplicationConnectionView>,
+);
+
 const sessionFields = shape(() => ({
   id: idOf("connectSession"),
   applicationId: idOf("application"),
@@ -182,6 +196,11 @@ export const callbackFields = shape(() =>
     iss: z.string().optional().describe("RFC 9207: must be the server that was visited."),
   }),
 );
+
+export const applicationConnectionExample = (): ShapeOf<typeof applicationConnection> => ({
+  ...connectionExample(),
+  profile: { id: exampleId("profile"), title: "Corner Bakery" },
+});
 
 export const connectionExample = (): ShapeOf<typeof connection> => ({
   id: exampleId("connection"),

@@ -7,7 +7,7 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { fieldsForm, type Reader } from "../runtime/storage/codec.ts";
-import { unlessBroken } from "../runtime/storage/damaged-row.ts";
+import { unlessBroken, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
@@ -29,7 +29,12 @@ import {
   type RemovalReason,
   type Viewer,
 } from "./connection-event.ts";
-import { listingChange } from "./connection-index.ts";
+import {
+  CONNECTION_INDEXES,
+  listingChange,
+  toIndexedConnection,
+  type ConnectionIndexName,
+} from "./connection-index.ts";
 import {
   connectionKey,
   connectionRow,
@@ -58,6 +63,15 @@ interface ConnectionStoreParts {
   readonly clock: { now(): Date };
   readonly commit: Commit;
   readonly viewer: Viewer;
+}
+
+/** Which part of an index of connections to read. */
+interface IndexedPart {
+  readonly index: ConnectionIndexName;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly at: string | undefined;
+  readonly rows: number;
 }
 
 /** A connection with its secrets, and the lease under which they are renewed. */
@@ -103,10 +117,21 @@ export class ConnectionStore {
       .sort(byNetwork);
   }
 
+  /** Lists entries of an index of an application's connections, newest first, in one query. `at`: the first one's key. */
+  async listIndexed({ index, platformId, applicationId, at, rows: limit }: IndexedPart) {
+    const prefix = CONNECTION_INDEXES[index].prefix(applicationId);
+    const range = { from: at ?? prefix, before: afterPrefix(prefix), limit };
+    const rows = await this.#parts.core.list({ partitionKey: platformId, ...range });
+    return rows.map(({ row }) => {
+      const entry = unlessDamaged(() => toIndexedConnection(index, row));
+      return { key: row.rowKey, entry };
+    });
+  }
+
   /** Finds a connection in any status, without secrets. @throws DamagedRow */
-  async find(ref: ConnectionRef): Promise<Connection | undefined> {
+  async find(ref: ConnectionRef, reader?: Reader): Promise<Connection | undefined> {
     const stored = await this.#read(ref);
-    return stored && fromConnectionRow(ref, stored.row).connection;
+    return stored && fromConnectionRow(ref, stored.row, reader).connection;
   }
 
   /** Finds a connection with its secrets. @throws DamagedRow */

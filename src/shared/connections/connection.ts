@@ -173,6 +173,11 @@ export function toConnectionView(
 
 export type ConnectionView = ReturnType<typeof toConnectionView>;
 
+/** A connection among those of all profiles. */
+export interface ApplicationConnectionView extends ConnectionView {
+  readonly profile: { readonly id: string; readonly title: string };
+}
+
 function toErrorView(network: NetworkName, { code, at }: ConnectionError) {
   return { code, ...wordsOfCode(code, titleOf(network)), at };
 }

@@ -1,6 +1,10 @@
 /* The part of connections that other folders use: the verbs of linked accounts, and the hosted page. */
 
 export { AppFaults } from "./app-faults.ts";
+export {
+  listApplicationConnections,
+  ListApplicationConnectionsQuery,
+} from "./application-connections.ts";
 export { checkAccountsOf, isRotating, type ProfileChecks } from "./check-accounts.ts";
 export {
   cancelSession,

@@ -52,7 +52,10 @@ interface LinkingParts {
 export interface TenantsOfLinking {
   findPlatform(platformId: string): Promise<TenantStatus | undefined>;
   findApplication(platformId: string, applicationId: string): Promise<TenantStatus | undefined>;
-  findProfile(platformId: string, profileId: string): Promise<TenantStatus | undefined>;
+  findProfile(
+    platformId: string,
+    profileId: string,
+  ): Promise<(TenantStatus & { readonly title: string }) | undefined>;
   /** Returns whether a key of the platform is active, or a session of one of its users was not ended. */
   isMakerActive(platformId: string, maker: Maker): Promise<boolean>;
   /** Returns the rows that must be active in the transaction that links an account, including those of the makers. */

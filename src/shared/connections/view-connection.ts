@@ -85,7 +85,10 @@ export async function viewerOf(
 }
 
 /** Shows a connection to customers. Costs one read if it is in use and the network has a quota. */
-async function viewConnection(services: ViewDeps, connection: Connection): Promise<ConnectionView> {
+export async function viewConnection(
+  services: ViewDeps,
+  connection: Connection,
+): Promise<ConnectionView> {
   if (connection.status === "revoked") return toConnectionView(connection, NOTHING_BESIDE);
   return (await viewerOf(services, connection))(connection);
 }

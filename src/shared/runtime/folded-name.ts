@@ -38,5 +38,5 @@ export function foldedName(name: string): string {
 /** Makes the part of a key that finds the thing of this id by its folded name. */
 export const foldedNameKey = (folded: string, id: string) => `${folded}${NAME_END}${id}`;
 
-/** Returns the id in a key that ends in `foldedNameKey`. */
+/** Returns the id in a key that ends as `foldedNameKey` does. */
 export const idOfNameKey = (key: string) => key.slice(key.lastIndexOf("|") + 1);

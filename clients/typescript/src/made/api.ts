@@ -43,6 +43,43 @@ export interface components {
       createdAt: string;
       updatedAt: string;
     };
+    ApplicationConnection: {
+      id: string;
+      profileId: string;
+      applicationId: string;
+      platform: components["schemas"]["Network"];
+      status: "active" | "needs_reauth" | "revoked";
+      account: {
+        id: string;
+        username: string;
+        displayName: string;
+        avatarUrl: string | null;
+        url: string;
+        kind: string;
+      };
+      instanceUrl: string | null;
+      scopes: string[];
+      missingScopes: string[];
+      unavailableFeatures: ("firstComment" | "remove")[];
+      limits: {
+        [key: string]: unknown;
+      };
+      quota: components["schemas"]["Quota"] | null;
+      expiresAt: string | null;
+      lastUsedAt: string | null;
+      lastError: {
+        code: components["schemas"]["LegErrorCode"];
+        message: string;
+        remediation: string;
+        at: string;
+      } | null;
+      createdAt: string;
+      updatedAt: string;
+      profile: {
+        id: string;
+        title: string;
+      };
+    };
     ApplicationCreated: {
       id: string;
       name: string;
@@ -1439,6 +1476,7 @@ export interface components {
           cursor?: string;
           externalId?: string;
           status?: "active" | "disabled" | "erasing";
+          q?: string;
           applicationId?: string;
         };
         item: components["schemas"]["Profile"];
@@ -1846,6 +1884,17 @@ export interface components {
           to?: string;
         };
         item: components["schemas"]["Post"];
+      };
+      /** List an application's connections */
+      listApplicationConnections: {
+        input: {
+          applicationId: string;
+          limit?: number;
+          cursor?: string;
+          platform?: components["schemas"]["Network"];
+          status?: "active" | "needs_reauth" | "revoked" | "attention";
+        };
+        item: components["schemas"]["ApplicationConnection"];
       };
       /** Count what ended on each day */
       getStats: {

@@ -14,7 +14,7 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   retryPost: "POST /v1/posts/{postId}/retry profileId&applicationId&profileGrant body data",
   removePost: "POST /v1/posts/{postId}/remove profileId&applicationId&profileGrant body data",
   getNetworks: "GET /v1/networks - - data",
-  listProfiles: "GET /v1/profiles?limit&cursor&externalId&status applicationId - list",
+  listProfiles: "GET /v1/profiles?limit&cursor&externalId&status&q applicationId - list",
   createProfile: "POST /v1/profiles applicationId body data",
   getProfile: "GET /v1/profiles/{profileId} applicationId&profileGrant - data",
   updateProfile: "PATCH /v1/profiles/{profileId} applicationId&profileGrant body data",
@@ -67,6 +67,8 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   getApplicationPost: "GET /v1/applications/{applicationId}/posts/{postId} - - data",
   listSchedule:
     "GET /v1/applications/{applicationId}/schedule?limit&cursor&profileId&platform&from&to - - list",
+  listApplicationConnections:
+    "GET /v1/applications/{applicationId}/connections?limit&cursor&platform&status - - list",
   getStats: "GET /v1/applications/{applicationId}/stats?from&to - - data",
   getMe: "GET /v1/me applicationId - data",
   getNotices: "GET /v1/platform/notices applicationId - data",

@@ -2,11 +2,12 @@ import { type AccessRows, verifySession } from "../../people/people.ts";
 import { type Application, verifyKey, type Profile } from "../../tenants/tenants.ts";
 import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential, sessionExpired } from "../../callers/credential.ts";
-import type {
-  ApplicationScope,
-  PlatformScope,
-  RequestScope,
-  SessionScope,
+import {
+  inApplication,
+  type ApplicationScope,
+  type PlatformScope,
+  type RequestScope,
+  type SessionScope,
 } from "../../callers/scope.ts";
 import { chooseLocale } from "../../runtime/locale.ts";
 import { AppError, notFound, type ErrorCode } from "../../runtime/errors.ts";
@@ -216,15 +217,6 @@ async function platformScope(request: AccessRequest): Promise<PlatformScope> {
   const { caller, application } = await identify(request);
   const applicationId = application?.id ?? null;
   return { ...requestScope(request), caller, platformId: caller.platformId, applicationId };
-}
-
-function inApplication(scope: PlatformScope): ApplicationScope {
-  const { applicationId } = scope;
-  if (applicationId !== null) return { ...scope, applicationId };
-  throw new AppError(
-    "application_header_required",
-    "A session names the application with the X-Application-Id header.",
-  );
 }
 
 async function adminScope(request: AccessRequest): Promise<PlatformScope> {

@@ -12,7 +12,7 @@ import {
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery, type Page } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import { searchIndex, SEARCHED_ROWS_MAX } from "../../runtime/search-index.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type IndexedPost, POST_PROBLEMS, postProblems } from "../post-index.ts";
 import type { PostWithLegs } from "../post-store.ts";
@@ -21,12 +21,10 @@ import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 
 /* The posts of all profiles of an application, for people. What a call reads is bounded, however many posts there are. */
 
-/** Queries of an index in one call, each of as many rows as the service returns: 4,000 posts are searched. */
+/** Queries of an index in one call: 4,000 posts are searched. */
 const QUERIES_MAX = 4;
-const QUERY_ROWS_MAX = 1_000;
 /** Posts that a call reads where only the post itself says whether it is listed. */
 const POSTS_MAX = 100;
-const POSTS_AT_ONCE = 25;
 
 const range = (what: string) => ({
   from: instantFilter().optional().describe(`Only those ${what} at this time or later.`),
@@ -84,45 +82,24 @@ interface PostsQuery {
 }
 
 /** Returns the posts that fit in the order of the index, and the key of the entry at which the next page begins. */
-async function searchPosts(
+function searchPosts(
   { stores }: PublishingDeps,
   { platformId, applicationId }: ApplicationScope,
-  { index, from, to, limit, mayFit, readsMore, fits, ...start }: PostsQuery,
-): Promise<{ readonly items: readonly PostWithLegs[]; readonly next: string | undefined }> {
-  const items: PostWithLegs[] = [];
-  let { at } = start;
-  let toRead = readsMore ? POSTS_MAX : limit;
-  for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
-    const size = mayFit === undefined ? toRead + 1 : QUERY_ROWS_MAX;
-    const part = { index, platformId, applicationId, from, to, at, limit: size };
-    const entries = await stores.postIndex.list(part);
-    const candidates = entries.flatMap(({ key, post }) =>
-      post === undefined || mayFit?.(post) === false ? [] : [{ key, post }],
-    );
-    for (let first = 0; first < candidates.length; first += POSTS_AT_ONCE) {
-      const some = candidates.slice(first, first + Math.min(POSTS_AT_ONCE, toRead));
-      // A post that is damaged, or was erased since, is left out.
-      const found = await Promise.all(
-        some.map(({ post: { profileId, postId } }) =>
-          undefinedIfDamaged(stores.posts.find({ platformId, profileId, postId }, "people")),
-        ),
-      );
-      toRead -= some.length;
-      for (const [place, { key }] of some.entries()) {
-        if (items.length === limit) return { items, next: key };
-        const post = found[place];
-        if (post !== undefined && fits(post, key)) items.push(post);
-      }
-      const following = candidates[first + some.length];
-      if (following !== undefined && (items.length === limit || toRead === 0))
-        return { items, next: following.key };
-    }
-    const last = entries.at(-1);
-    if (entries.length < size || last === undefined) return { items, next: undefined };
-    at = `${last.key} `;
-    if (items.length === limit || toRead === 0) break;
-  }
-  return { items, next: at };
+  { index, from, to, readsMore, ...search }: PostsQuery,
+) {
+  const readsMax = readsMore ? POSTS_MAX : search.limit;
+  return searchIndex<IndexedPost, PostWithLegs>({
+    ...search,
+    async list(at, limit) {
+      const part = { index, platformId, applicationId, from, to, at, limit };
+      const entries = await stores.postIndex.list(part);
+      return entries.map(({ key, post }) => ({ key, entry: post }));
+    },
+    read: ({ profileId, postId }) => stores.posts.find({ platformId, profileId, postId }, "people"),
+    rows: search.mayFit === undefined ? readsMax + 1 : SEARCHED_ROWS_MAX,
+    queriesMax: QUERIES_MAX,
+    readsMax,
+  });
 }
 
 /** Shows posts of several profiles. Reads the connections of each profile once, if the answer depends on them. */

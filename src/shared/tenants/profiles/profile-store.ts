@@ -6,7 +6,7 @@ import {
   countWrite,
 } from "../../partition/partition.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
-import { foldedName, foldedNameKey } from "../../runtime/folded-name.ts";
+import { foldedName, foldedNameKey, idOfNameKey } from "../../runtime/folded-name.ts";
 import { isId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import {
@@ -18,11 +18,11 @@ import {
   text,
   textOrNull,
 } from "../../runtime/storage/codec.ts";
-import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import { undefinedIfDamaged, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import type { ScannedPage } from "../../runtime/storage/scan.ts";
-import type { Table } from "../../runtime/storage/table.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import {
   fitsProfileFilter,
   PROFILE_STATUSES,
@@ -58,13 +58,19 @@ function namesOf({ title, externalId }: Profile): string[] {
   return [...new Set(names)];
 }
 
+const namesOfApplication = (applicationId: string) => `FT|${applicationId}|`;
+
+/** Returns the key of the row by which a profile is found under a folded name. */
+export const profileNameKey = ({ id, applicationId }: Profile, folded: string) =>
+  namesOfApplication(applicationId) + foldedNameKey(folded, id);
+
 /** Returns the writes that replace the rows of some names of a profile by those of others. */
 function nameWrites(
-  { id, applicationId }: Profile,
+  profile: Profile,
   before: readonly string[],
   after: readonly string[],
 ): RowWrite[] {
-  const keyOf = (name: string) => `FT|${applicationId}|${foldedNameKey(name, id)}`;
+  const keyOf = (name: string) => profileNameKey(profile, name);
   const deleted = before.filter((name) => !after.includes(name)).map(keyOf);
   const created = after.filter((name) => !before.includes(name)).map(keyOf);
   return [
@@ -112,6 +118,15 @@ function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
     writes.push({ kind: "create", row });
   }
   return writes;
+}
+
+/** Which of the names to list. */
+interface NamesPart {
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly beginning: string;
+  readonly at: string | undefined;
+  readonly rows: number;
 }
 
 /** The result of a write. `taken`: another profile of the application has the external id. */
@@ -250,6 +265,20 @@ export class ProfileStore {
         return { answer: undefined, writes, raises: false };
       }),
     );
+  }
+
+  /**
+   * Lists names of an application's profiles that begin with a folded text, in one query: the key of each, and the id of
+   * the profile. `at`: the key of the first one.
+   */
+  async listNames({ platformId, applicationId, beginning, at, rows: limit }: NamesPart) {
+    const prefix = namesOfApplication(applicationId) + beginning;
+    const range = { from: at ?? prefix, before: afterPrefix(prefix), limit };
+    const rows = await this.#core.list({ partitionKey: platformId, ...range });
+    return rows.map(({ row }) => {
+      const isReadable = unlessDamaged(() => profileNameRow.decode(row, "people")) !== undefined;
+      return { key: row.rowKey, entry: isReadable ? idOfNameKey(row.rowKey) : undefined };
+    });
   }
 
   /** Lists profiles, newest first, without damaged ones. `after` is where the last page ended. */

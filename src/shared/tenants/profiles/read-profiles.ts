@@ -1,9 +1,17 @@
-import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
+import {
+  inApplication,
+  type ApplicationScope,
+  type PlatformScope,
+  type ProfileScope,
+} from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { refuseLostPlus } from "../../runtime/fields.ts";
+import { foldedName } from "../../runtime/folded-name.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
+import { searchIndex, SEARCHED_ROWS_MAX } from "../../runtime/search-index.ts";
 import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { profileNameKey } from "./profile-store.ts";
 import type { Profile, ProfileView } from "./profile.ts";
 import type { ListProfiles } from "./schema.ts";
 
@@ -64,14 +72,59 @@ async function candidates(
   return found.filter((id) => id !== undefined);
 }
 
-/** Lists the profiles that the caller may see, newest first. @throws AppError `invalid_cursor` */
+/**
+ * Lists the profiles of the application that the caller may see and whose names begin so, in the order of those names.
+ * A profile is listed once: under its title if that matches. What a call reads is bounded.
+ */
+async function searchProfiles(
+  { stores, connectionsOf, cursors }: TenantsDeps,
+  { platformId, applicationId, caller }: ApplicationScope,
+  { q, limit, cursor }: Pick<ListProfiles, "limit" | "cursor"> & { readonly q: string },
+): Promise<Page<ProfileView>> {
+  const key = caller.kind === "api_key" && caller.keyScope === "restricted" ? caller : null;
+  const allowed = key && new Set(key.allowedProfileIds);
+  const restrictedKeyId = key?.keyId ?? null;
+  const bound = { list: "profiles by name", platformId, restrictedKeyId, applicationId, q };
+  const beginning = foldedName(q);
+  const listed = await searchIndex<string, Profile>({
+    list: (at, rows) =>
+      stores.profiles.listNames({ platformId, applicationId, beginning, at, rows }),
+    mayFit: allowed === null ? undefined : (id) => allowed.has(id),
+    read: (id) => stores.profiles.find(platformId, id),
+    idOf: (id) => id,
+    // It may have another name since the index was read.
+    fits(profile, key) {
+      const names = [profile.title, profile.externalId ?? ""].map(foldedName);
+      const name = names.find((one) => one.startsWith(beginning));
+      return name !== undefined && key === profileNameKey(profile, name);
+    },
+    at: cursors.read(cursor, bound),
+    limit,
+    // Profiles may be found by both of their names.
+    rows: allowed === null ? 2 * limit + 1 : SEARCHED_ROWS_MAX,
+    queriesMax: 1,
+    readsMax: limit,
+  });
+  const items = await Promise.all(
+    listed.items.map((profile) => viewProfile(connectionsOf, platformId, profile)),
+  );
+  const makeCursor = (next: string) => cursors.make(next, bound);
+  return toPage({ items, next: listed.next }, limit, makeCursor, (view) => view);
+}
+
+/**
+ * Lists the profiles that the caller may see: newest first, or those that `q` finds in the order of their names.
+ * @throws AppError `invalid_cursor`, `application_header_required`
+ */
 export async function listProfiles(
   deps: TenantsDeps,
   scope: PlatformScope,
   query: ListProfiles,
 ): Promise<Page<ProfileView>> {
   const { platformId, applicationId, caller } = scope;
-  const { limit, cursor, externalId, status } = query;
+  const { limit, cursor, externalId, status, q } = query;
+  if (q !== undefined)
+    return await searchProfiles(deps, inApplication(scope), { q, limit, cursor });
   const restrictedKeyId =
     caller.kind === "api_key" && caller.keyScope === "restricted" ? caller.keyId : null;
   const filter = { applicationId, externalId, status };

@@ -7,6 +7,7 @@ import {
   metadata,
   time,
 } from "../../runtime/fields.ts";
+import { foldedName } from "../../runtime/folded-name.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -38,13 +39,42 @@ export const UpdateProfileBody = shape(() =>
 );
 export type UpdateProfile = ShapeOf<typeof UpdateProfileBody>;
 
+const Q_LENGTH_MIN = 2;
+
 export const ListProfilesQuery = shape(() =>
-  z.strictObject({
-    ...pageQuery(),
-    externalId: externalIdFilter().optional(),
-    status: z.enum(PROFILE_STATUSES).optional(),
-  }),
+  z
+    .strictObject({
+      ...pageQuery(),
+      externalId: externalIdFilter().optional(),
+      status: z.enum(PROFILE_STATUSES).optional(),
+      q: z
+        .string()
+        .trim()
+        .min(Q_LENGTH_MIN)
+        .max(64)
+        .refine(
+          (text) => text.length < Q_LENGTH_MIN || foldedName(text) !== "",
+          "must have more than accents",
+        )
+        .optional()
+        .describe(
+          "Only those whose title or `externalId` begins with this, without regard to case and accents, ordered by title. It can't be combined with the other filters.",
+        )
+        .meta({ examples: ["corner"] }),
+    })
+    .refine((found) => !isSearchFiltered(found), {
+      path: ["q"],
+      error: "can't be combined with externalId or status",
+      // Also if another field is wrong.
+      when: ({ value }) => typeof value === "object" && value !== null,
+    }),
 );
+
+function isSearchFiltered(query: Readonly<Record<string, unknown>>): boolean {
+  const { q, externalId, status } = query;
+  return q !== undefined && (externalId !== undefined || status !== undefined);
+}
+
 export type ListProfiles = ShapeOf<typeof ListProfilesQuery>;
 
 export const profile = shape(
