@@ -33,7 +33,7 @@ function logIns(networks: readonly SandboxNetwork[]): string {
       return `<dt>${escapeHtml(label)}</dt><dd>${values.join("")}</dd>`;
     }),
   );
-  return `<section class="help"><h2>Logins</h2><dl>${rows.join("")}</dl></section>`;
+  return `<section class="help" id="logins"><h2>Logins</h2><dl>${rows.join("")}</dl></section>`;
 }
 
 function magicWords(): string {
@@ -44,7 +44,7 @@ function magicWords(): string {
     );
     return `<h3>${escapeHtml(mode)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post or of a first comment, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
+  return `<section class="help" id="words"><h2>Magic words</h2><p>Write one into the text of a post or of a first comment, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
 }
 
 function publicAnswers(networks: readonly SandboxNetwork[]): string {
@@ -55,7 +55,7 @@ function publicAnswers(networks: readonly SandboxNetwork[]): string {
     );
     return `<h3>${escapeHtml(title)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help"><h2>Public answers</h2><p>What the networks really answered to others. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
+  return `<section class="help" id="answers"><h2>Public answers</h2><p>What the networks really answered to others. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
 }
 
 function samples(): string {
@@ -63,7 +63,7 @@ function samples(): string {
     ({ path, what }) =>
       `<dt><a href="/_sandbox/media${path}"><code>${escapeHtml(path)}</code></a></dt><dd>${escapeHtml(what)}</dd>`,
   );
-  return `<section class="help"><h2>Sample media</h2><p>Under <code>https://${MEDIA_HOST}</code>; a page with a link card is <code>https://links.sandbox.test/article</code>.</p><dl>${rows.join("")}</dl></section>`;
+  return `<section class="help" id="samples"><h2>Sample media</h2><p>Under <code>https://${MEDIA_HOST}</code>; a page with a link card is <code>https://links.sandbox.test/article</code>.</p><dl>${rows.join("")}</dl></section>`;
 }
 
 /** Everything that was published, and all that a developer needs to publish more. */
@@ -81,8 +81,8 @@ export function frontPage(
   return document(
     "Sandbox networks",
     isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
-    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p></header>
-<main><div class="helps first">${logIns(networks)}${magicWords()}</div><div class="feeds">${feeds.join("")}</div><div class="helps">${publicAnswers(networks)}${samples()}</div></main>
+    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p><nav aria-label="On this page"><a href="#posts">Posts</a><a href="#logins">Logins</a><a href="#words">Magic words</a><a href="#answers">Public answers</a><a href="#samples">Sample media</a></nav></header>
+<main><div class="helps first">${logIns(networks)}${magicWords()}</div><div class="feeds" id="posts">${feeds.join("")}</div><div class="helps">${publicAnswers(networks)}${samples()}</div></main>
 <footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/removed">removed posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );
 }

@@ -15,8 +15,8 @@ const style = `${pageStyle}
 .mail h1{font-size:1.25rem;margin:0 0 .6rem}
 .mail h2{font-size:.9rem;margin:1.25rem 0 .4rem;color:var(--soft);font-weight:600}
 .facts{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.1rem .8rem;margin:0;font-size:.9rem}
-.facts dd,.single>p,.single>h1{margin:0}.single{gap:1rem}
-.mail iframe{display:block;width:100%;height:28rem;border:1px solid var(--line);border-radius:10px;background:Canvas}
+.facts dd,.single>p,.single>h1{margin:0}.single>h1{font-size:1.6rem;letter-spacing:-.01em}.single{gap:1rem}
+.mail iframe{display:block;width:100%;height:46rem;border:1px solid var(--line);border-radius:10px;background:Canvas}
 .mail pre{margin:0;white-space:pre-wrap;font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace;background:var(--code);border-radius:10px;padding:.8rem .9rem}
 .mail summary{cursor:pointer;margin-top:1rem;color:var(--soft)}
 @media (min-width:40rem){.mails a{grid-template-columns:minmax(0,1fr) auto}}`;

@@ -11,8 +11,11 @@ code{background:var(--code);border-radius:5px;padding:.08em .35em;font:.88em/1.4
 .top h1{margin:0;font-size:1.6rem;letter-spacing:-.01em}
 .top a{white-space:nowrap}
 .top p{margin:.25rem 0 1.25rem;color:var(--soft)}
+.top nav{display:flex;flex-wrap:wrap;gap:.5rem;margin-bottom:1.25rem}
+.top nav a{padding:.3rem .8rem;border:1px solid var(--line);border-radius:99px;background:var(--card);font-size:.9rem;text-decoration:none}
+.top nav a:hover{border-color:var(--link)}
 main{display:grid;gap:1.5rem;align-items:start}
-@media (min-width:64rem){main:not(.single){grid-template-columns:minmax(0,1fr) 23rem;grid-template-rows:auto 1fr}.feeds{grid-area:1/1/3/2}.helps{grid-column:2}}
+@media (min-width:64rem){main:not(.single){grid-template-columns:minmax(0,1fr) 23rem;grid-template-rows:auto 1fr}.feeds{grid-area:1/1/3/2}.helps{grid-column:2}.top nav{display:none}}
 .hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 .single{max-width:40rem;padding-top:2rem;padding-bottom:2rem}
 .feeds{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));align-items:start}

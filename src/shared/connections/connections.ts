@@ -33,7 +33,7 @@ export {
 } from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";
 export { layout } from "./hosted-page/layout.ts";
-export { CHECK } from "./hosted-page/marks.ts";
+export { CHECK, WARNING } from "./hosted-page/marks.ts";
 export { html, Markup } from "./hosted-page/markup.ts";
 export { showDeletion, showPage } from "./hosted-page/show-page.ts";
 export { finishVisit, submitForm } from "./hosted-page/submit-form.ts";

@@ -146,6 +146,7 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink
   filter: drop-shadow(.5rem 0 #fff) drop-shadow(.5rem 0 #fff) drop-shadow(-.5rem 0 #fff) drop-shadow(-.5rem 0 #fff); }
 h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; margin: 0 0 .375rem; text-wrap: balance; }
 p { margin: 0; }
+.card > p + p { margin-top: .5rem; }
 .soft { color: var(--soft); }
 .steps { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: .5rem; list-style: none;
   margin: .75rem 0; padding: 0; font-size: .8125rem; color: var(--soft); }
@@ -211,6 +212,7 @@ label { font-weight: 600; }
 input, select { width: 100%; min-height: 2.75rem; padding: .55rem .75rem; font: inherit; color: inherit; background: var(--card);
   border: 1px solid var(--edge); border-radius: .6rem; }
 input:focus-visible, select:focus-visible { outline: 3px solid var(--accent-ink); outline-offset: -2px; }
+input[readonly] { color: var(--soft); background: var(--ground); border-color: var(--line); }
 input::placeholder { color: var(--soft); opacity: 1; }
 [aria-invalid] { border-color: var(--bad); }
 [aria-invalid]:focus-visible { outline-color: var(--bad); }

@@ -5,6 +5,7 @@ import {
   layout,
   pageAnswer,
   readBrowserId,
+  WARNING,
   type BrowserAnswer,
 } from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
@@ -156,7 +157,7 @@ function formPage(visit: LinkVisit, { kind, words, named, problem }: FormParts):
         <div class="field">
           <label for="password">${label}</label>
           ${hint !== "" && html`<span class="hint" id="hint">${hint}</span>`}
-          ${problem !== null && html`<p class="error" id="problem" role="alert">${problem}</p>`}
+          ${problem !== null && html`<p class="error" id="problem" role="alert">${WARNING}<span>${problem}</span></p>`}
           <input
             type="password"
             id="password"
