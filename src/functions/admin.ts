@@ -13,6 +13,7 @@ import {
 import { ResetLinkBody, resetLink, resetLinkExample } from "../shared/people/links/schema.ts";
 import {
   findUserByEmail,
+  listPlatforms,
   listUsersOfPlatform,
   removeUser,
   makeResetLink,
@@ -25,9 +26,12 @@ import {
   platformSummary,
   platformSummaryExample,
   UpdatePlatformBody,
-  listPlatforms,
   readAccount,
 } from "../shared/tenants/tenants.ts";
+import { usage, usageAbout } from "../shared/ledger/answer-schema.ts";
+import { entryExample } from "../shared/ledger/examples.ts";
+import { listPlatformUsage } from "../shared/ledger/ledger.ts";
+import { UsageQuery } from "../shared/ledger/schema.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
@@ -36,7 +40,8 @@ export const adminRoutes = [
   route("GET", "v1/admin/platforms", {
     operationId: "listPlatforms",
     summary: "List platforms",
-    description: "Lists all platforms of the service.",
+    description:
+      "Lists all platforms of the service, newest first. With `q`, lists the platform with this id, the one of the member of staff who logs in with this email, or those whose names begin with it, in the order of names.",
     access: operator("Admin", "Operator"),
     query: ListPlatformsQuery,
     list: true,
@@ -44,7 +49,7 @@ export const adminRoutes = [
     examples: () => ({ answer: platformSummaryExample() }),
     run: ({ services, scope, query }) =>
       services.audit.readBy(scope, { action: "platform.listed" }, () =>
-        listPlatforms(services.tenants, scope, query),
+        listPlatforms(services.people, scope, query),
       ),
   }),
   route("POST", "v1/admin/platforms", {
@@ -79,6 +84,23 @@ export const adminRoutes = [
     run: ({ services, scope, params: { platformId } }) =>
       services.audit.readBy(scope, { action: "platform.read", platformId }, () =>
         readAccount(services.tenants, platformId, null),
+      ),
+  }),
+  route("GET", "v1/admin/platforms/{platformId}/usage", {
+    operationId: "listPlatformUsage",
+    summary: "List a platform's ledger entries",
+    description:
+      "Newest first, with the filters and the totals of `GET /v1/billing/usage`: the entries of all its applications.",
+    access: operator("Admin", "Operator"),
+    query: UsageQuery,
+    list: true,
+    response: usage,
+    about: usageAbout,
+    errors: ["not_found"],
+    examples: () => ({ answer: entryExample() }),
+    run: ({ services, scope, params: { platformId }, query }) =>
+      services.audit.readBy(scope, { action: "usage.listed", platformId }, () =>
+        listPlatformUsage(services.ledger, scope, { platformId, ...query }),
       ),
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {

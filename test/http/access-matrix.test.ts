@@ -129,6 +129,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET v1/admin/platforms": "operator:Admin,Operator",
   "POST v1/admin/platforms": "operator:Admin",
   "GET v1/admin/platforms/{platformId}": "operator:",
+  "GET v1/admin/platforms/{platformId}/usage": "operator:Admin,Operator",
   "PATCH v1/admin/platforms/{platformId}": "operator:Admin",
   "POST v1/admin/platforms/{platformId}/users/{userId}/reset-link": "operator:Admin",
   "GET v1/admin/users": "operator:Admin,Operator",

@@ -15,7 +15,7 @@ export { estimateTokens, priceOf, RATE_CARD, rateCard, type WalletAct } from "./
 export { exportUsage } from "./export-usage.ts";
 export { reconcileWallet } from "./reconcile-wallet.ts";
 export { createLedgerStores } from "./stores.ts";
-export { listUsage } from "./usage.ts";
+export { listPlatformUsage, listUsage } from "./usage.ts";
 export { WalletAlerts } from "./wallet-alerts.ts";
 export { markerKey, markerRow, walletOf, walletWrites } from "./wallet-row.ts";
 export {

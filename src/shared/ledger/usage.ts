@@ -1,4 +1,4 @@
-import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
+import { serviceUnavailable, validationFailed, AppError, notFound } from "../runtime/errors.ts";
 import { isId, timeOfId } from "../runtime/ids.ts";
 import { nextUtcDay } from "./wallet.ts";
 import type { StoredEntry } from "./wallet-row.ts";
@@ -8,7 +8,7 @@ import { type EntryFilter, fitsEntryFilter } from "./ledger-store.ts";
 import type { DayTotal } from "./totals-row.ts";
 import type { GroupBy, ListUsage } from "./schema.ts";
 import { boundToView, listViewOf } from "../callers/caller.ts";
-import type { PlatformScope } from "../callers/scope.ts";
+import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
 import type { Page } from "../runtime/page.ts";
 
 export interface UsageTotal {
@@ -211,24 +211,46 @@ export function usageFilterOf(
   };
 }
 
+type UsagePage = Page<ReturnType<typeof entryView> | UsageTotal>;
+
 /**
  * Lists the ledger, newest first, or its totals with `groupBy`. A key sees the entries of its application, and a
  * restricted one those of its profiles.
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
-export async function listUsage(
+export function listUsage(
   deps: LedgerDeps,
   scope: PlatformScope,
   query: ListUsage,
-): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
-  const { limit, cursor, groupBy, ...asked } = query;
-  const { filter, bound } = usageFilterOf(scope, asked);
+): Promise<UsagePage> {
+  const { limit: _limit, cursor: _cursor, groupBy: _groupBy, ...asked } = query;
+  return pageOfUsage(deps, scope.platformId, query, usageFilterOf(scope, asked));
+}
+
+/** Lists a platform's ledger as `listUsage` does. @throws AppError `not_found`, `invalid_cursor` */
+export async function listPlatformUsage(
+  deps: LedgerDeps,
+  _scope: OperatorScope,
+  { platformId, ...query }: ListUsage & { readonly platformId: string },
+): Promise<UsagePage> {
+  if ((await deps.findPlatform(platformId)) === undefined) throw notFound();
+  const { limit: _limit, cursor: _cursor, groupBy: _groupBy, ...filter } = query;
+  const bound = { list: "usage of a platform", platformId, ...filter };
+  return await pageOfUsage(deps, platformId, query, { filter, bound });
+}
+
+async function pageOfUsage(
+  deps: LedgerDeps,
+  platformId: string,
+  { limit, cursor, groupBy }: Pick<ListUsage, "limit" | "cursor" | "groupBy">,
+  { filter, bound }: { readonly filter: EntryFilter; readonly bound: object },
+): Promise<UsagePage> {
   if (groupBy !== undefined) {
-    const { items, ...about } = await totalUsage(deps, scope.platformId, filter, groupBy);
+    const { items, ...about } = await totalUsage(deps, platformId, filter, groupBy);
     return { items, nextCursor: null, limit, about };
   }
   const after = deps.cursors.read(cursor, bound);
-  const { items, next } = await deps.stores.ledger.list(scope.platformId, filter, {
+  const { items, next } = await deps.stores.ledger.list(platformId, filter, {
     after,
     limit,
   });

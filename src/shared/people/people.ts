@@ -12,7 +12,12 @@ export { resendVerification } from "./links/send-verification.ts";
 export { verifyEmail } from "./staff/verify-email.ts";
 export { acceptInvitation } from "./invitations/accept-invitation.ts";
 export { invite, listInvitations, withdrawInvitation } from "./invitations/manage-invitations.ts";
-export { findUserByEmail, listUsersOfPlatform, removeUser } from "./staff/operate-users.ts";
+export {
+  findUserByEmail,
+  listPlatforms,
+  listUsersOfPlatform,
+  removeUser,
+} from "./staff/operate-users.ts";
 export { getMe } from "./me.ts";
 export { me, meExample } from "./me-schema.ts";
 export { getNotices, updateNotices } from "./notices/notice-settings.ts";

@@ -79,10 +79,10 @@ export const withoutSpace = (schema: z.ZodString) =>
  * Refuses a filter that matched nothing and has a space, which was a plus sign more likely than not.
  * @throws AppError `validation_failed`
  */
-export function refuseLostPlus(externalId: string | undefined, hasMatch: boolean): void {
-  if (hasMatch || externalId?.includes(" ") !== true) return;
+export function refuseLostPlus(path: string, text: string | undefined, hasMatch: boolean): void {
+  if (hasMatch || text?.includes(" ") !== true) return;
   const message = `matches nothing, and has a space: ${PLUS}`;
-  refuseIssues([{ path: "externalId", code: "custom", message }]);
+  refuseIssues([{ path, code: "custom", message }]);
 }
 
 /** The caller's own names and values. */

@@ -60,7 +60,7 @@ export function tenantsForErasure(deps: TenantsDeps) {
       ),
     /** Decides to erase a platform that was closed then. Returns false when it was opened again. */
     beginErasing: (id: string, closedAt: string) => closings.beginErasing(id, closedAt),
-    /** Removes the platform from the list of all. */
+    /** Removes the platform from the lists of all and of names. */
     unlist: async (id: string): Promise<RemovedPage> => ({
       removed: (await closings.unlist(id)) ? 1 : 0,
       next: undefined,

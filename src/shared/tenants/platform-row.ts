@@ -1,5 +1,5 @@
 import type { UserRole } from "../callers/caller.ts";
-import { integer, longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
+import { integer, longText, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import {
   replacedChunks,
   type Columns,
@@ -27,6 +27,15 @@ export const platformRow = rowCodec("platform", {
   users: integer(),
   owners: integer(),
 });
+
+/** A platform in the list of all, which walks use. The row key has its id. */
+export const listedPlatformRow = rowCodec("platform in the list", {
+  /** The row key of its name. Null for a name that can't be searched for. */
+  nameKey: textOrNull(),
+});
+
+/** A name by which operators find a platform. The row key has both. */
+export const platformNameRow = rowCodec("name of a platform", {});
 
 /** Returns the status of a platform's row as callers see it. @throws DamagedRow */
 export function platformStatusOf(row: Row): PlatformStatus {

@@ -16,7 +16,24 @@ export const UpdatePlatformBody = shape(() =>
 );
 export type UpdatePlatform = ShapeOf<typeof UpdatePlatformBody>;
 
-export const ListPlatformsQuery = shape(() => z.strictObject(pageQuery()));
+/** An email has at most so many characters. */
+const QUERY_LENGTH_MAX = 254;
+
+export const ListPlatformsQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    q: z
+      .string()
+      .trim()
+      .min(2)
+      .max(QUERY_LENGTH_MAX)
+      .optional()
+      .describe(
+        "A platform's id, the whole email of one of its staff, or the beginning of its name. Case and accents don't matter.",
+      )
+      .meta({ examples: ["Example"] }),
+  }),
+);
 export type ListPlatforms = ShapeOf<typeof ListPlatformsQuery>;
 
 const platformFields = shape(() => ({

@@ -35,7 +35,6 @@ export {
   platformStatusOf,
   userCountWrite,
 } from "./platform-row.ts";
-export { listPlatforms } from "./platforms/operate-platforms.ts";
 export {
   type ApplicationSummary,
   type PlatformAccount,
@@ -50,9 +49,9 @@ export { requireConfirmed, requireOwner } from "./session-rules.ts";
 export { createTenantStores } from "./stores.ts";
 export { createTenantQueries, type TenantQueries } from "./tenant-queries.ts";
 export {
-  isPlatformDamaged,
+  checkListedPlatform,
   listPlatformIds,
   POINTERS_YOUNG_MS,
   purgeKeyPointers,
 } from "./upkeep.ts";
-export type { ClosePlatform, UpdatePlatform } from "./platform-schema.ts";
+export type { ClosePlatform, ListPlatforms, UpdatePlatform } from "./platform-schema.ts";

@@ -1,3 +1,4 @@
+import { isId, timeOfId } from "../runtime/ids.ts";
 import { ago } from "../runtime/process.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import type { TenantsDeps } from "./deps.ts";
@@ -14,11 +15,21 @@ export function listPlatformIds({ stores }: TenantsDeps, after: string | undefin
   return stores.platforms.listIds(after, limit);
 }
 
-/** Reports whether the platform's row is damaged. Requests get an error for it. A walk counts it and continues. */
-export async function isPlatformDamaged(
-  { stores }: TenantsDeps,
+/**
+ * Checks a platform of the list of all. Requests get an error for one whose row is damaged; a walk counts it and
+ * continues. One without any row is removed from the lists after a day, because the process that made it has died.
+ */
+export async function checkListedPlatform(
+  { stores, clock }: TenantsDeps,
   platformId: string,
-): Promise<boolean> {
-  const reading = stores.platforms.find(platformId).then(() => "read");
-  return (await undefinedIfDamaged(reading)) === undefined;
+): Promise<"sound" | "damaged" | "removed"> {
+  const { platforms, closings } = stores;
+  const found = await undefinedIfDamaged(
+    platforms.find(platformId).then((platform) => ({ platform })),
+  );
+  if (found === undefined) return "damaged";
+  const isAbsent = found.platform === undefined && isId("platform", platformId);
+  if (!isAbsent || timeOfId("platform", platformId) > ago(clock, POINTERS_YOUNG_MS).getTime())
+    return "sound";
+  return (await closings.unlistIfAbsent(platformId)) ? "removed" : "sound";
 }

@@ -68,7 +68,11 @@ import { userRow } from "../../../src/shared/people/staff/user-store.ts";
 import { erasureRow } from "../../../src/shared/erasure/erasure-store.ts";
 import { applicationRow } from "../../../src/shared/tenants/applications/application-store.ts";
 import { keyPointerRow, keyRow, keyUsageRow } from "../../../src/shared/tenants/keys/key-row.ts";
-import { platformRow } from "../../../src/shared/tenants/platform-row.ts";
+import {
+  listedPlatformRow,
+  platformNameRow,
+  platformRow,
+} from "../../../src/shared/tenants/platform-row.ts";
 import { deadDeliveryRow } from "../../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { wakeRow } from "../../../src/shared/wake/wake-store.ts";
 import {
@@ -87,6 +91,8 @@ const KINDS = [
   ledgerRow,
   postRow,
   platformRow,
+  listedPlatformRow,
+  platformNameRow,
   applicationRow,
   profileRow,
   profileNameRow,

@@ -2102,6 +2102,7 @@ export interface components {
         input: {
           limit?: number;
           cursor?: string;
+          q?: string;
         };
         item: components["schemas"]["PlatformSummary"];
       };
@@ -2123,6 +2124,30 @@ export interface components {
           platformId: string;
         } & components["schemas"]["UpdatePlatformRequest"];
         answer: components["schemas"]["PlatformSummary"];
+      };
+      /** List a platform's ledger entries */
+      listPlatformUsage: {
+        input: {
+          platformId: string;
+          limit?: number;
+          cursor?: string;
+          from?: string;
+          to?: string;
+          operation?:
+            | "posts.validate"
+            | "media.validate"
+            | "publish_leg"
+            | "posts.retry_leg"
+            | "posts.schedule"
+            | "connections.link"
+            | "webhooks.create"
+            | "billing.credit";
+          applicationId?: string;
+          profileId?: string;
+          postId?: string;
+          groupBy?: "day" | "application" | "profile" | "operation";
+        };
+        item: components["schemas"]["LedgerEntry"] | components["schemas"]["UsageTotal"];
       };
       /** Find a user by email */
       findUsers: {

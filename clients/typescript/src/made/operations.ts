@@ -98,10 +98,12 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   confirmReset: "POST /v1/auth/reset/confirm - body data",
   changeEmail: "POST /v1/auth/email applicationId body data",
   acceptInvitation: "POST /v1/auth/invitations/accept - body data",
-  listPlatforms: "GET /v1/admin/platforms?limit&cursor - - list",
+  listPlatforms: "GET /v1/admin/platforms?limit&cursor&q - - list",
   createPlatform: "POST /v1/admin/platforms - body data",
   getPlatform: "GET /v1/admin/platforms/{platformId} - - data",
   updatePlatform: "PATCH /v1/admin/platforms/{platformId} - body data",
+  listPlatformUsage:
+    "GET /v1/admin/platforms/{platformId}/usage?limit&cursor&from&to&operation&applicationId&profileId&postId&groupBy - - list",
   findUsers: "GET /v1/admin/users?email - - list",
   listPlatformUsers: "GET /v1/admin/platforms/{platformId}/users?limit&cursor - - list",
   removePlatformUser: "DELETE /v1/admin/platforms/{platformId}/users/{userId} - - nothing",

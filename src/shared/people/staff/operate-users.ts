@@ -6,22 +6,44 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { PeopleDeps } from "../deps.ts";
 import { pageOfUsers } from "./manage-users.ts";
 import type { FindUser, ListUsers } from "./schema.ts";
-import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
+import type { ListPlatforms, PlatformSummary } from "../../tenants/tenants.ts";
+import { isEmailOf, type User, viewUser, type FoundUser, type UserView } from "./user.ts";
 import { removalNotice } from "./security-notices.ts";
 import { writeWithOwnersNotice } from "../../mail/mail.ts";
 
-/** Finds the user who logs in with an email. The list is empty when nobody does. */
-export async function findUserByEmail(
-  { stores }: PeopleDeps,
-  _scope: OperatorScope,
-  { email }: FindUser,
-): Promise<Page<FoundUser>> {
+/** Finds the user who logs in with an email. */
+async function userOfEmail({ stores }: PeopleDeps, email: string): Promise<User | undefined> {
   const claim = await stores.emails.find(email);
   const user = claim && (await stores.users.find(claim.platformId, claim.userId));
   // Changing the email may leave the claim of a user who now logs in with another one.
-  const isFound = user !== undefined && isEmailOf(user, email);
-  const items = isFound ? [{ ...viewUser(user), platformId: user.platformId }] : [];
+  return user !== undefined && isEmailOf(user, email) ? user : undefined;
+}
+
+/** Finds the user who logs in with an email. The list is empty when nobody does. */
+export async function findUserByEmail(
+  deps: PeopleDeps,
+  _scope: OperatorScope,
+  { email }: FindUser,
+): Promise<Page<FoundUser>> {
+  const user = await userOfEmail(deps, email);
+  const items = user === undefined ? [] : [{ ...viewUser(user), platformId: user.platformId }];
   return { items, nextCursor: null, limit: 1 };
+}
+
+/**
+ * Lists all platforms, newest first. With `q`, lists the platform with this id, the one of the user who logs in with
+ * this email, or those whose names begin with it, in the order of names. @throws AppError `invalid_cursor`
+ */
+export async function listPlatforms(
+  deps: PeopleDeps,
+  _scope: OperatorScope,
+  query: ListPlatforms,
+): Promise<Page<PlatformSummary>> {
+  const { q = "", cursor } = query;
+  // Only names fill more than a page.
+  const isEmail = q.includes("@") && cursor === undefined;
+  const user = isEmail ? await userOfEmail(deps, q) : undefined;
+  return await deps.tenants.listPlatforms(query, user?.platformId);
 }
 
 /** Lists the staff of a platform, newest first. @throws AppError `not_found`, `invalid_cursor` */

@@ -97,7 +97,7 @@ export async function listPosts(
     { after, limit, reader: "people" },
     (found) => fitsPostFilter(found, query),
   );
-  refuseLostPlus(query.externalId, items.length > 0 || next !== undefined || after !== undefined);
+  refuseLostPlus("externalId", query.externalId, items.length > 0 || next !== undefined || after !== undefined);
   const connections = items.some(dependsOnConnections)
     ? await connectionsOf(deps.connections, scope, "people")
     : [];

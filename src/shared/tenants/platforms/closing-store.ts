@@ -4,8 +4,8 @@ import { markerKey, markerRow } from "../../ledger/ledger.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { Platform } from "../platform.ts";
-import { PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
-import { INDEX, indexKey, toPlatform } from "./platform-store.ts";
+import { listedPlatformRow, PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
+import { INDEX, indexKey, NAMES, toPlatform } from "./platform-store.ts";
 
 const PAGE_ROWS = 500;
 
@@ -83,9 +83,24 @@ export class ClosingStore {
     );
   }
 
-  /** Removes the platform from the list of all, which walks use. Returns whether it was in the list. */
-  unlist(platformId: string): Promise<boolean> {
-    return this.#core.delete(INDEX, indexKey(platformId));
+  /**
+   * Removes the platform from the list of all, which walks use, after it was removed from that of names. Returns whether
+   * it was in the list. May be repeated. @throws DamagedRow
+   */
+  async unlist(platformId: string): Promise<boolean> {
+    const stored = await this.#core.find(INDEX, indexKey(platformId));
+    if (stored === undefined) return false;
+    const { nameKey } = listedPlatformRow.decode(stored.row);
+    if (nameKey !== null) await this.#core.delete(NAMES, nameKey);
+    return await this.#core.delete(INDEX, indexKey(platformId));
+  }
+
+  /**
+   * Removes a platform from the lists that has no row, because the process that made it died. Returns whether it did.
+   */
+  async unlistIfAbsent(platformId: string): Promise<boolean> {
+    const rows = await this.#core.list({ partitionKey: platformId, limit: 1 });
+    return rows.length === 0 && (await this.unlist(platformId));
   }
 
   /** Removes a page of the platform's partition, and the platform itself last. Returns the number of rows. */

@@ -5,15 +5,25 @@ import {
   readCounts,
 } from "../../partition/partition.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
+import { foldedName, foldedNameKey, idOfNameKey } from "../../runtime/folded-name.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type ScannedPage } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { OperatedStatus, Platform, PlatformAccess } from "../platform.ts";
-import { parseDisabled, PLATFORM_ROW_KEY, platformRow, platformStatusOf } from "../platform-row.ts";
+import {
+  listedPlatformRow,
+  parseDisabled,
+  PLATFORM_ROW_KEY,
+  platformNameRow,
+  platformRow,
+  platformStatusOf,
+} from "../platform-row.ts";
 
 export const INDEX = "platforms";
+/** Partition of the names of platforms. */
+export const NAMES = "platform-names";
 
 const INDEX_TIME_LENGTH = "0000000000000000|".length;
 export const indexKey = (platformId: string) =>
@@ -53,8 +63,9 @@ export class PlatformStore {
   }
 
   /**
-   * Stores a platform with the row of its owner and others in one transaction. The entry of the index is written before.
-   * If a crash leaves an entry without a platform, `list` and `walk` skip it.
+   * Stores a platform with the row of its owner and others in one transaction. Its entries in the list of all and in
+   * that of names are written before, in this order. If a crash leaves an entry without a platform, lists skip it, and
+   * a walk removes it.
    * @throws AppError `service_unavailable`
    */
   async createWithOwner(platform: Platform, rows: readonly Row[]): Promise<void> {
@@ -68,7 +79,11 @@ export class PlatformStore {
       users: 1,
       owners: 1,
     });
-    await this.#core.put(INDEX, { rowKey: indexKey(id) });
+    const folded = foldedName(name);
+    const nameKey = folded === "" ? null : foldedNameKey(folded, id);
+    await this.#core.put(INDEX, { ...listedPlatformRow.encode({ nameKey }), rowKey: indexKey(id) });
+    if (nameKey !== null)
+      await this.#core.put(NAMES, { ...platformNameRow.encode({}), rowKey: nameKey });
     const result = await this.#core.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
       ...rows.map((row) => ({ kind: "create", row }) as const),
@@ -120,14 +135,25 @@ export class PlatformStore {
     return readCounts(this.#core, platformId);
   }
 
-  /** Lists platforms, newest first, without damaged ones. `after` is where the last page ended. */
-  async list(after: string | undefined, limit: number): Promise<ScannedPage<Platform>> {
+  /**
+   * Lists platforms, newest first, or those whose names begin with some text, in the order of names. Damaged ones are
+   * left out. `after` is where the last page ended.
+   */
+  async list(
+    after: string | undefined,
+    limit: number,
+    beginning?: string,
+  ): Promise<ScannedPage<Platform>> {
+    const folded = beginning === undefined ? undefined : foldedName(beginning);
+    if (folded === "") return { items: [], next: undefined };
+    const [partitionKey, from, before] =
+      folded === undefined ? [INDEX, "0", "9"] : [NAMES, folded, folded];
     const { items, next } = await scan(this.#core, {
-      partitionKey: INDEX,
-      from: after ?? "0",
-      before: afterPrefix("9"),
+      partitionKey,
+      from: after ?? from,
+      before: afterPrefix(before),
       limit,
-      pick: ({ row }) => row.rowKey.slice(INDEX_TIME_LENGTH),
+      pick: ({ row }) => idOfNameKey(row.rowKey),
     });
     const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
     return { items: platforms.filter((platform) => platform !== undefined), next };

@@ -137,7 +137,7 @@ export async function listProfiles(
       ? await deps.stores.profiles.list(platformId, filter, position)
       : await deps.stores.profiles.listOf(platformId, profileIds, filter, position);
   const isEmpty = listed.items.length === 0 && listed.next === undefined;
-  refuseLostPlus(externalId, !isEmpty || after !== undefined);
+  refuseLostPlus("externalId", externalId, !isEmpty || after !== undefined);
   const items = await Promise.all(
     listed.items.map((profile) => viewProfile(deps.connectionsOf, platformId, profile)),
   );
