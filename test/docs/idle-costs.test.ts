@@ -68,7 +68,7 @@ test("its words on GB-seconds are their arithmetic", () => {
   for (const figure of [
     `× 1 s × ${gigabytes} GB = ${text(idleSeconds)} GB-seconds`,
     `: ${postSeconds} GB-seconds.`,
-    `30 days without posts take ${text(30 * idleSeconds)} of the 100,000`,
+    `30 days without posts use ${text(30 * idleSeconds)} of the 100,000`,
     `${text(ready * 24 * 3_600 * gigabytes)} GB-seconds a day`,
   ])
     expect(chapter).toContain(figure);

@@ -167,7 +167,11 @@ export async function listApplicationPosts(
       return problem === "any" ? problems.size > 0 : problems.has(problem);
     },
   });
-  refuseLostPlus("externalId", query.externalId, items.length > 0 || next !== undefined || at !== undefined);
+  refuseLostPlus(
+    "externalId",
+    query.externalId,
+    items.length > 0 || next !== undefined || at !== undefined,
+  );
   return {
     items: await viewPosts(deps, scope, items),
     nextCursor: next === undefined ? null : deps.cursors.make(next, bound),

@@ -97,7 +97,11 @@ export async function listPosts(
     { after, limit, reader: "people" },
     (found) => fitsPostFilter(found, query),
   );
-  refuseLostPlus("externalId", query.externalId, items.length > 0 || next !== undefined || after !== undefined);
+  refuseLostPlus(
+    "externalId",
+    query.externalId,
+    items.length > 0 || next !== undefined || after !== undefined,
+  );
   const connections = items.some(dependsOnConnections)
     ? await connectionsOf(deps.connections, scope, "people")
     : [];
