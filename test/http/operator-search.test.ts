@@ -110,7 +110,7 @@ describe("an operator finds a platform", () => {
     expect(names.map(({ rowKey }) => rowKey.slice(-30))).toEqual([right.id]);
   });
 
-  test("not with less than two characters, and is told of a plus sign that was lost", async () => {
+  test("not with less than two characters, and gets an error for a plus sign that was lost", async () => {
     for (const q of ["", "a", "%20a%20", "x".repeat(255)]) {
       const answer = await search(`q=${q}`);
       expect(answer.body.error?.details.issues, q).toMatchObject([{ path: "q" }]);
