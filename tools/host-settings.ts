@@ -9,5 +9,5 @@ export const HOST_SETTINGS: Readonly<Record<string, string>> = {
   FUNCTIONS_REQUEST_BODY_SIZE_LIMIT:
     "Most bytes of a request with a declared length; beyond it the host answers a bare 500. Without it the host holds bodies of 100 MB several times over.",
   AzureFunctionsJobHost__extensions__queues__maxPollingInterval:
-    "How long an idle queue is left alone at most, instead of what `host.json` says.",
+    "Maximum polling interval of an idle queue. Overrides `host.json`.",
 };

@@ -76,7 +76,7 @@ export const adminRoutes = [
   route("GET", "v1/admin/platforms/{platformId}", {
     operationId: "getPlatform",
     summary: "Get a platform",
-    description: "Returns it with its wallet, applications and counts.",
+    description: "Returns the platform with its wallet, applications and counts.",
     access: operator(),
     response: platformAccount,
     errors: ["not_found"],
@@ -107,7 +107,7 @@ export const adminRoutes = [
     operationId: "updatePlatform",
     summary: "Suspend or reactivate a platform",
     description:
-      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed; its keys and connections don't come back. The answer is 409 `invalid_state` while running calls to networks are ending, and once the platform is being erased. A closed platform can't be suspended.",
+      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. Until `erasedAt`, `active` also reopens a platform that its owner closed, but its keys and connections aren't restored. The response is 409 `invalid_state` while calls to networks are finishing, and once the platform is being erased. A closed platform can't be suspended.",
     access: operator("Admin"),
     body: UpdatePlatformBody,
     response: platformSummary,
@@ -123,7 +123,7 @@ export const adminRoutes = [
     operationId: "findUsers",
     summary: "Find a user by email",
     description:
-      "A list of one user with their platform, or an empty list when nobody logs in with the email.",
+      "Returns a list with the user and their platform, or an empty list if no user has this email address.",
     access: operator("Admin", "Operator"),
     query: FindUserQuery,
     list: true,
@@ -153,7 +153,7 @@ export const adminRoutes = [
     operationId: "removePlatformUser",
     summary: "Remove a platform's user",
     description:
-      "Frees the email. Their sessions, links and invitations end immediately. A platform that has no owner left is suspended.",
+      "Frees the email address. The user's sessions, links and invitations end immediately. A platform that has no owner left is suspended.",
     access: operator("Admin"),
     status: 204,
     errors: ["not_found"],
@@ -163,7 +163,7 @@ export const adminRoutes = [
     operationId: "makeResetLink",
     summary: "Create a reset link",
     description:
-      "The link sets a new password, for a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get a mail.",
+      "The link sets a new password, for a user who lost the password and the mailbox, or the second factor. Verify who is asking before you hand over the link. It works once, for 60 minutes, and ends any earlier one. The user and the platform's owners get an email.",
     access: operator("Admin"),
     body: ResetLinkBody,
     status: 201,
@@ -176,7 +176,7 @@ export const adminRoutes = [
   route("GET", "v1/admin/audit", {
     operationId: "listAllAudit",
     summary: "List audit events of all platforms",
-    description: "Lists recent events, as far as this process saw them.",
+    description: "Lists recent events that this process recorded.",
     access: operator("Admin", "Operator"),
     query: ListAuditQuery,
     list: true,

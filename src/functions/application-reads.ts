@@ -28,7 +28,7 @@ export const applicationReadRoutes = [
     operationId: "listApplicationPosts",
     summary: "List an application's posts",
     description:
-      "The posts of all profiles of the application, newest first. The list is exact as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
+      "The posts of all profiles of the application, newest first. The list is up to date as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
     access: appAdminInPath,
     query: ListApplicationPostsQuery,
     list: true,
@@ -40,8 +40,7 @@ export const applicationReadRoutes = [
   route("GET", "v1/applications/{applicationId}/posts/{postId}", {
     operationId: "getApplicationPost",
     summary: "Get an application's post",
-    description:
-      "Returns the post with its legs, whatever profile of the application it belongs to.",
+    description: "Returns the post with its legs, for any profile of the application.",
     access: appAdminInPath,
     response: post,
     answerHeaders: ["Vary"],
@@ -54,7 +53,7 @@ export const applicationReadRoutes = [
     operationId: "listSchedule",
     summary: "List an application's scheduled posts",
     description:
-      "The scheduled posts of all profiles of the application, soonest first. A post is in the list from the answer that accepts it until it starts or is canceled. `from` and `to` are times of `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
+      "The scheduled posts of all profiles of the application, soonest first. The list contains a post from the moment it is accepted until it starts or is canceled. `from` and `to` filter by `scheduleAt`. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
     access: appAdminInPath,
     query: ListScheduleQuery,
     list: true,
@@ -80,7 +79,7 @@ export const applicationReadRoutes = [
     operationId: "getStats",
     summary: "Count what ended on each day",
     description:
-      "Posts that ended on each UTC day, and legs by network, with the codes of those that failed. A post that is retried ends twice, and a leg that fails when it is accepted counts. Days without an entry are left out. A range has at most 92 days, and counts are kept for 400 days. What ended after `asOf` is not counted yet: usually the last 15 seconds, and more after a rush until the next call.",
+      "Posts that ended on each UTC day, and legs by network, with the codes of those that failed. A post that is retried ends twice, and a leg that fails when it is accepted counts. Days without an entry are left out. A range has at most 92 days, and counts are kept for 400 days. What ended after `asOf` is not counted yet: usually the last 15 seconds, or more after a burst.",
     access: appAdminInPath,
     query: GetStatsQuery,
     response: stats,

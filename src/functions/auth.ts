@@ -64,7 +64,7 @@ export const authRoutes = [
     operationId: "logIn",
     summary: "Log in",
     description:
-      "Starts a dashboard session. With TOTP on, a login without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong email and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further logins with the email get 429. Attempts with a `deviceToken` from an earlier login are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
+      "Starts a dashboard session. With TOTP on, a login without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong email address and a wrong password get the same response. After five failures from a network within 15 minutes, or a hundred in total within an hour, further logins with the email address get 429. Attempts with a `deviceToken` from an earlier login are counted separately, and so are those of a browser in which the page of a reset link or invitation was used: the page leaves the token as a cookie. Ten wrong codes are allowed per hour, until the next reset.",
     access: signingIn,
     body: LogInBody,
     response: signedIn,
@@ -88,7 +88,7 @@ export const authRoutes = [
     operationId: "confirmSession",
     summary: "Confirm a session with the password",
     description:
-      "Some actions need a fresh confirmation, so that a stolen session can't do them. A confirmation lasts for ten minutes, and a login is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count in this session alone, or with the `deviceToken`: five within 15 minutes.",
+      "Some actions need a recent confirmation, so that a stolen session can't perform them. A confirmation lasts for ten minutes, and a login counts as one. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the response belongs to the same session and ends with it. Failures count only in this session, or with the `deviceToken`: five within 15 minutes.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     response: confirmedSession,
@@ -104,7 +104,7 @@ export const authRoutes = [
     operationId: "changePassword",
     summary: "Change the password",
     description:
-      "Ends every other session of the user. The tokens of all devices end. The answer has a new one for this device. Failures count in this session alone: five within 15 minutes.",
+      "Ends every other session of the user. All device tokens end; the response has a new one for this device. Failures count only in this session: five within 15 minutes.",
     access: sessionOnly,
     body: ChangePasswordBody,
     response: knownDevice,
@@ -119,7 +119,7 @@ export const authRoutes = [
     operationId: "startTotp",
     summary: "Start setting up TOTP",
     description:
-      "Returns a secret for an authenticator app. Logins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
+      "Returns a secret for an authenticator app. Logins need no code until the first one is confirmed, within half an hour. Another call before then replaces the secret.",
     access: confirmed(sessionOnly),
     status: 201,
     response: totpSecret,
@@ -129,9 +129,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/totp/confirm", {
     operationId: "confirmTotp",
-    summary: "Switch TOTP on",
+    summary: "Turn on TOTP",
     description:
-      "Requires the app's first code. Only this answer contains the ten recovery codes. Each can be used once instead of a code. Sessions that are open go on; `POST /v1/auth/logout` ends them.",
+      "Requires the app's first code. Returns ten recovery codes, which are never returned again. Each can be used once instead of a code. Open sessions stay valid; `POST /v1/auth/logout` ends them.",
     access: sessionOnly,
     body: ConfirmTotpBody,
     response: recoveryCodes,
@@ -141,8 +141,9 @@ export const authRoutes = [
   }),
   route("DELETE", "v1/auth/totp", {
     operationId: "removeTotp",
-    summary: "Switch TOTP off",
-    description: "Deletes the recovery codes too. `code` is a code of the app or a recovery code.",
+    summary: "Turn off TOTP",
+    description:
+      "Also deletes the recovery codes. `code` is a code from the app or a recovery code.",
     access: sessionOnly,
     body: RemoveTotpBody,
     status: 204,
@@ -152,9 +153,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/totp/remove", {
     operationId: "removeTotpByPost",
-    summary: "Switch TOTP off with a POST",
+    summary: "Turn off TOTP with a POST",
     description:
-      "Does what `DELETE /v1/auth/totp` does. For clients and gateways that drop the body of a DELETE.",
+      "Does the same as `DELETE /v1/auth/totp`, for clients and gateways that drop the body of a DELETE.",
     access: sessionOnly,
     body: RemoveTotpBody,
     status: 204,
@@ -180,7 +181,7 @@ export const userRoutes = [
     operationId: "createUser",
     summary: "Add a colleague",
     description:
-      "The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague.",
+      "The colleague can log in immediately. Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no email. Otherwise, invite the colleague.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
     status: 201,

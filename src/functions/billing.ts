@@ -25,7 +25,7 @@ export const billingRoutes = [
   route("GET", "v1/billing/balance", {
     operationId: "getBalance",
     summary: "Get the balance",
-    description: "Says what the wallet holds, and how much of it is reserved.",
+    description: "Returns the wallet's tokens, and how many of them are reserved.",
     access: keyOrSession,
     response: balance,
     examples: () => ({ answer: balanceExample() }),
@@ -35,7 +35,7 @@ export const billingRoutes = [
     operationId: "listUsage",
     summary: "List ledger entries",
     description:
-      "Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist.",
+      "Newest first. Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the response has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist.",
     access: keyOrSession,
     query: UsageQuery,
     list: true,
@@ -49,11 +49,11 @@ export const billingRoutes = [
     operationId: "exportUsage",
     summary: "Export ledger entries as CSV",
     description:
-      "The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, has an apostrophe before it. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist.",
+      "The entries of a range of up to 31 days and 50,000 entries, newest first, as RFC 4180: a header line, and a line for each entry with its fields. `actor` is two columns, `actorKind` and `actorId`. Text that a spreadsheet would interpret as a formula, because it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, is prefixed with an apostrophe. A larger range is refused with an issue `range_too_large`, before the other filters are applied. A key exports its application's entries, and a restricted key those of the profiles on its allowlist.",
     access: keyOrSession,
     query: ExportUsageQuery,
     produces: "csv",
-    answers: { 200: "A file of CSV, encoded as UTF-8." },
+    answers: { 200: "A CSV file, encoded as UTF-8." },
     answerHeaders: ["Content-Disposition"],
     errors: ["application_mismatch", "rate_limited"],
     async run({ services, scope, query }) {
@@ -80,7 +80,7 @@ export const billingRoutes = [
     operationId: "updateBillingLimits",
     summary: "Change the daily budget",
     description:
-      "Sets or removes the daily token budget. A budget below today's spending only stops new spending.",
+      "Sets or removes the daily token budget. A budget below today's spending stops only new spending.",
     access: ofOwner(appAdmin),
     body: LimitsBody,
     response: limits,
@@ -91,7 +91,7 @@ export const billingRoutes = [
     operationId: "creditPlatform",
     summary: "Credit a platform",
     description:
-      "Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict.",
+      "Adds tokens to its wallet. The same `reference` credits only once, and a repeat returns the first entry. A different number of tokens with the same `reference` gets 409 `conflict`.",
     access: operator("Admin"),
     body: CreditBody,
     status: 201,

@@ -37,14 +37,14 @@ import { networkOf } from "../shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../shared/networks/names.ts";
 import { onPage, refusedConnectPage } from "./on-page.ts";
 
-const LEADS_ON = "On to the network, back to the page, or back to the platform.";
+const LEADS_ON = "Redirects to the network, the page, or the platform.";
 
 /** The meaning of a page's status, if the page leads no further. */
 const END_NOTICES = {
-  404: "The link does not work.",
-  410: "The visit is over.",
+  404: "The link doesn't work.",
+  410: "The session has ended.",
   429: "Too many attempts.",
-  500: "Our fault; it was recorded.",
+  500: "An error on our side. It was logged.",
   503: "Not possible right now.",
 };
 
@@ -56,7 +56,7 @@ const FORM = {
   refused: refusedConnectPage,
 } as const;
 
-const DAMAGED_ADDRESS = { 400: "The address is damaged: a part of it is there twice." };
+const DAMAGED_ADDRESS = { 400: "The URL is damaged: a part of it occurs twice." };
 
 const FORM_ANSWERS = {
   303: LEADS_ON,
@@ -64,8 +64,8 @@ const FORM_ANSWERS = {
   402: "The platform can't pay for a link.",
   403: "The form did not come from our page.",
   413: "The form is too long.",
-  415: "That is no form.",
-  422: "The page again, with what is wrong.",
+  415: "The body isn't a form.",
+  422: "The page again, with the errors.",
   ...END_NOTICES,
 };
 
@@ -92,7 +92,7 @@ const CALLBACK = {
   status: 303,
   produces: "page",
   answers: {
-    200: "The end, where there is no `returnUrl`.",
+    200: "The last page, if there is no `returnUrl`.",
     303: LEADS_ON,
     ...DAMAGED_ADDRESS,
     403: "Another browser than the one that began.",
@@ -109,7 +109,7 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
     summary: `Where the authorisation page of a ${title} server leads back to`,
     calledBy: "browsers",
     description:
-      "Each server has its own address, and the relay registers only that one with it. A state that was made for another server is refused before any code is forwarded.",
+      "Each server has its own callback URL, and the relay registers only that URL with it. A state that was issued for another server is refused before any code is forwarded.",
     ...CALLBACK,
     run: onPage(({ finishOAuth }, request, { services, params: { server }, query: params }) =>
       finishOAuth(services.connections, request, { network, server, params }),
@@ -132,7 +132,7 @@ export const connectRoutes: readonly Route[] = [
   route("DELETE", "v1/profiles/{profileId}/connections/{connectionId}", {
     operationId: "removeConnection",
     summary: "Unlink an account",
-    description: "Purges its tokens, and revokes them at the network.",
+    description: "Deletes its credentials, and revokes them on the network.",
     access: profileScope,
     response: connection,
     errors: ["not_found"],
@@ -144,7 +144,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "createConnectSession",
     summary: "Create a connect session",
     description:
-      "Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the one that minted the grant used by the key. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
+      "Starts a visit to the hosted page on which an end user links accounts. Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. Linking a new account costs 5 tokens. The session ends with the key or user that started it, and with the key or user that created the grant it was started with. Once one of them is revoked, expired, deleted or removed, nothing more is linked, and the status is `canceled`.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
     moreIssues: ({ services, body }) => sessionAddressIssues(services.connections, body),
@@ -158,7 +158,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "listConnectSessions",
     summary: "List open connect sessions",
     description:
-      "The profile's, without the addresses of their pages. Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions of a key or user that is gone have ended and are not listed. A page may be short or empty without being the last.",
+      "The profile's open sessions, without their `connectUrl`. Each can be ended with `POST /v1/connect/sessions/{sessionId}/cancel`. Sessions whose key or user no longer exists have ended and are not listed. A page may be short or empty without being the last.",
     access: profileScope,
     query: ListSessionsQuery,
     list: true,
@@ -171,7 +171,7 @@ export const connectRoutes: readonly Route[] = [
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",
     summary: "Get a connect session",
-    description: "Returns it with the connections made in it.",
+    description: "Returns the session with the connections that were made in it.",
     access: connectSessionScope,
     response: connectSession,
     errors: ["not_found"],
@@ -181,7 +181,7 @@ export const connectRoutes: readonly Route[] = [
   route("POST", "v1/connect/sessions/{sessionId}/cancel", {
     operationId: "cancelConnectSession",
     summary: "Cancel a connect session",
-    description: "Only an open one can be canceled. Its page then links nothing more.",
+    description: "Cancels an open session. After that, its page can't link any more accounts.",
     access: connectSessionScope,
     response: connectSession,
     errors: ["not_found", "invalid_state"],
@@ -208,26 +208,26 @@ export const connectRoutes: readonly Route[] = [
   }),
   route("POST", "v1/connect/ui/done", {
     operationId: "finishConnectPage",
-    summary: "The connect page's last form, which completes the session and leads back",
+    summary: "The connect page's last form, which completes the session and redirects back",
     calledBy: "browsers",
     access: anyone,
     ...FORM,
     status: 303,
     produces: "page",
-    answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
+    answers: { 200: "The last page, if there is no `returnUrl`.", ...FORM_ANSWERS },
     run: onPage(({ finishVisit }, request, { services, body }) =>
       finishVisit(services.connections, request, body),
     ),
   }),
   route("POST", "v1/connect/ui/{network}", {
     operationId: "submitConnectForm",
-    summary: "A network's form on the connect page, which logs in or leads to the network",
+    summary: "A network's form on the connect page, which logs in or redirects to the network",
     calledBy: "browsers",
     access: anyone,
     ...FORM,
     status: 303,
     produces: "page",
-    answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
+    answers: { 200: "The last page, if there is no `returnUrl`.", ...FORM_ANSWERS },
     run: onPage(({ submitForm }, request, { services, params: { network }, body: fields }) =>
       submitForm(services.connections, request, { network, fields }),
     ),
@@ -236,7 +236,7 @@ export const connectRoutes: readonly Route[] = [
   ...serverCallbackRoutes,
   route("GET", "v1/connect/callback/{network}", {
     operationId: "finishConnectOAuth",
-    summary: "Where a network's own authorisation page leads back to",
+    summary: "OAuth callback",
     calledBy: "browsers",
     description: "For networks with one authorisation server.",
     ...CALLBACK,

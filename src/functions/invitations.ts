@@ -25,7 +25,7 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
   operationId: "acceptInvitation",
   summary: "Accept an invitation",
   description:
-    "Makes the reader of the invitation a user of the platform, and logs them in. The email counts as verified. If somebody already logs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
+    "Adds the invited person to the platform's users and logs them in. The email address counts as verified. If it already belongs to a user, the response is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
   access: signingIn,
   body: AcceptInvitationBody,
   status: 201,
@@ -40,7 +40,7 @@ export const invitationRoutes = [
     operationId: "listInvitations",
     summary: "List invitations",
     description:
-      "Newest first. Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end.",
+      "Newest first. Lists open invitations, unless you filter by another `status`. A page may be short without being the last. Invitations are kept for 90 days after their end.",
     access: sessionOnly,
     query: ListInvitationsQuery,
     list: true,
@@ -52,7 +52,7 @@ export const invitationRoutes = [
     operationId: "createInvitation",
     summary: "Invite a colleague",
     description:
-      "The colleague chooses a password. If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the email. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day.",
+      "The colleague chooses a password. If the relay sends email, the link is sent by email. Otherwise, hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role that you request now, and a new link, which ends the previous one. An invitation doesn't reserve the email address. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day.",
     access: confirmed(ofOwner(sessionOnly)),
     body: InviteBody,
     status: 201,

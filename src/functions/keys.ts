@@ -43,7 +43,7 @@ export const keyRoutes = [
     operationId: "createKey",
     summary: "Create an API key",
     description:
-      "Only this answer contains its secret. A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
+      "Returns the key's secret, which is never returned again. A key can create keys only for its own application, and they can't expire later than the key itself. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
     access: confirmed(ofOwner(appAdmin)),
     body: CreateKeyBody,
     moreIssues: ({ services, scope, body }) =>
@@ -69,7 +69,7 @@ export const keyRoutes = [
     operationId: "deleteKey",
     summary: "Delete an API key",
     description:
-      "Deletes everything stored about it, too. With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call.",
+      "Deletes everything stored about it, too. With `descendants=true`, the keys created with it, directly or indirectly, are deleted too: at most 1,000 per call. If there are more, the response is `limit_reached`; repeat the call.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -81,7 +81,7 @@ export const keyRoutes = [
     operationId: "revokeKey",
     summary: "Revoke an API key",
     description:
-      "A revoked key stays listed. It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work.",
+      "A revoked key stays listed. It stops working immediately, and so do the profile grants created with it. With `descendants=true`, the keys created with it, directly or indirectly, are revoked too. Otherwise they continue to work.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -93,7 +93,7 @@ export const keyRoutes = [
     operationId: "mintProfileGrant",
     summary: "Create a profile grant",
     description:
-      "It lets a restricted key act for a profile for a while. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application.",
+      "Lets a restricted key act for a profile for a limited time. The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application.",
     access: appAdmin,
     body: MintGrantBody,
     status: 201,

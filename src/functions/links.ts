@@ -32,10 +32,10 @@ const refusedLinkPage = async (error: AppError, call: RefusedCall) =>
 const accepted = shape(() => z.strictObject({}));
 
 const PAGE_ANSWERS = {
-  400: "The link does not work, or the address is damaged.",
+  400: "The link doesn't work, or the URL is damaged.",
   403: "The platform is suspended or closed.",
   429: "Too many attempts.",
-  500: "Our fault; it was recorded.",
+  500: "An error on our side. It was logged.",
   503: "Not possible right now.",
 };
 
@@ -43,9 +43,9 @@ const PAGE_ANSWERS = {
 export const linkRoutes = [
   route("POST", "v1/auth/verify", {
     operationId: "verifyEmail",
-    summary: "Verify an email",
+    summary: "Verify an email address",
     description:
-      "Verifies an email, or finishes its change, with the link that was mailed to it. Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again.",
+      "Verifies an email address, or completes its change, with the link that was sent to it. Requires the session or the password of the user that the link is for. The link proves who owns the mailbox. The session or the password proves that it's the person who signed up. Using the link again within its 7 days returns 204 again.",
     access: signingIn,
     body: VerifyBody,
     status: 204,
@@ -56,9 +56,9 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/verify/resend", {
     operationId: "resendVerification",
-    summary: "Resend the verification mail",
+    summary: "Resend the verification email",
     description:
-      "Mails the link that verifies the session's user again. The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
+      "Sends the link that verifies the session's user again. The previous link ends. An address gets at most three of these emails an hour and ten a day. Further requests get the same response and send nothing.",
     access: anySession,
     status: 202,
     response: accepted,
@@ -73,7 +73,7 @@ export const linkRoutes = [
     operationId: "askForReset",
     summary: "Request a password reset",
     description:
-      "Mails a link that sets a new password. The answer doesn't depend on whether the email is known: a mail comes only if somebody logs in with it. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "Sends a link that sets a new password. The response doesn't depend on whether the email address is known: an email is sent only if it belongs to a user. The link works once, for 60 minutes. An address gets at most three of these emails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,
@@ -89,7 +89,7 @@ export const linkRoutes = [
     operationId: "confirmReset",
     summary: "Set a new password with a reset link",
     description:
-      "Ends every session and every other link of the user, and verifies the email. Failed logins and wrong codes so far no longer count. A second factor stays on.",
+      "Ends every session and every other link of the user, and verifies the email address. Earlier failed logins and wrong codes no longer count. Two-factor authentication stays on.",
     access: signingIn,
     body: ConfirmResetBody,
     response: knownDevice,
@@ -105,9 +105,9 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/email", {
     operationId: "changeEmail",
-    summary: "Change the email",
+    summary: "Change the email address",
     description:
-      "Mails a link to the new address. Following it makes the address the user's. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required.",
+      "Sends a link to the new address. The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If another user has the address by then, the response is 409 `conflict`. The previous address gets an email about the request and about the change. With TOTP on, `totpCode` is required.",
     access: sessionOnly,
     body: ChangeEmailBody,
     status: 202,
@@ -124,7 +124,7 @@ export const linkRoutes = [
   }),
   route("GET", "v1/auth/notices/off", {
     operationId: "showNoticesPage",
-    summary: "The page behind the link in a notice, which switches such mails off",
+    summary: "The page behind the link in a notice, which turns off such emails",
     calledBy: "browsers",
     description: "Opening the page changes nothing. Its form does.",
     access: openingLink,
@@ -137,16 +137,16 @@ export const linkRoutes = [
   }),
   route("POST", "v1/auth/notices/off", {
     operationId: "switchNoticeOff",
-    summary: "Switches the notice of the link off, for the whole platform",
+    summary: "Turns off the notice of the link, for the whole platform",
     calledBy: "browsers and mail programs",
     description:
-      "Used by the form of the page and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the mail's reader is an owner.",
+      "Used by the page's form and the unsubscribe button of mail clients (`List-Unsubscribe-Post`, RFC 8058). It works as long as the recipient is an owner.",
     access: openingLink,
     query: LinkFields,
     browserFields: offFields,
     refused: refusedLinkPage,
     produces: "page",
-    answers: { 200: "Switched off.", ...PAGE_ANSWERS },
+    answers: { 200: "Turned off.", ...PAGE_ANSWERS },
     run: async (call) => (await loadPage()).switchNotices(call, call.query),
   }),
   route("GET", "v1/auth/ui/{kind}", {
@@ -178,10 +178,10 @@ export const linkRoutes = [
     answers: {
       200: "Done.",
       ...PAGE_ANSWERS,
-      409: "Somebody else logs in with the address.",
+      409: "Another user has this address.",
       413: "The form is too long.",
-      415: "That is no form.",
-      422: "The page again, with what is wrong.",
+      415: "The body isn't a form.",
+      422: "The page again, with the errors.",
     },
     run: async (call) => (await loadPage()).use(call, call.body),
   }),

@@ -30,7 +30,7 @@ export const accountRoutes = [
   route("GET", "v1/me", {
     operationId: "getMe",
     summary: "Get the caller's platform",
-    description: "Returns it with its wallet, applications and counts.",
+    description: "Returns the platform with its wallet, applications and counts.",
     access: keyOrSession,
     response: me,
     examples: () => ({ answer: meExample() }),
@@ -40,7 +40,7 @@ export const accountRoutes = [
     operationId: "getNotices",
     summary: "Get the notice settings",
     description:
-      "Says which notices the platform's owners get by mail. Notices about the security of an account can't be switched off.",
+      "Returns which notices the platform's owners get by email. Notices about the security of an account can't be turned off.",
     access: sessionOnly,
     response: notices,
     examples: () => ({ answer: noticesExample() }),
@@ -50,7 +50,7 @@ export const accountRoutes = [
     operationId: "updateNotices",
     summary: "Change the notice settings",
     description:
-      "Switches notices by mail on or off. Each owner with a verified email gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
+      "Turns email notices on or off. Each owner with a verified email address gets at most one email of a kind an hour, and ten a day. It lists what happened.",
     access: ofOwner(sessionOnly),
     body: UpdateNoticesBody,
     response: notices,
@@ -70,7 +70,7 @@ export const accountRoutes = [
     operationId: "listAudit",
     summary: "List audit events",
     description:
-      "Recent events of the platform, as far as this process saw them. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log.",
+      "Recent events of the platform that this process recorded. A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log.",
     access: keyOrSession,
     query: ListAuditQuery,
     list: true,
@@ -82,7 +82,7 @@ export const accountRoutes = [
     operationId: "closePlatform",
     summary: "Close the platform",
     description:
-      "All its data is erased seven days later. From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`.",
+      "Everything is erased seven days later. Immediately, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Calls to networks that are already running are completed. Owners get an email now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`.",
     access: confirmed(ofOwner(sessionOnly)),
     body: ClosePlatformBody,
     status: 202,
@@ -97,7 +97,7 @@ export const applicationRoutes = [
   route("GET", "v1/applications", {
     operationId: "listApplications",
     summary: "List applications",
-    description: "A session sees all of the platform, a key its own.",
+    description: "A session sees all applications of the platform, a key only its own.",
     access: keyOrSession,
     query: ListApplicationsQuery,
     list: true,
@@ -109,7 +109,7 @@ export const applicationRoutes = [
     operationId: "createApplication",
     summary: "Create an application",
     description:
-      "Creates its first key too, unless declined. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application.",
+      "Also creates its first key, unless `createDefaultKey` is false. Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application.",
     access: sessionOnly,
     body: CreateApplicationBody,
     status: 201,

@@ -44,7 +44,7 @@ export const postRoutes = [
     operationId: "validatePost",
     summary: "Validate a post",
     description:
-      "Checks it against the networks' rules. Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`.",
+      "Checks a draft against the networks' rules, the same rules that apply when a post is accepted. Nothing is published. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are returned in the response, not as an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform are waiting for files, further ones with `media=true` are refused with `rate_limited`.",
     access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,
@@ -60,7 +60,7 @@ export const postRoutes = [
     operationId: "createPost",
     summary: "Create a post",
     description:
-      "Publishes it now, or at `scheduleAt`. The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due.",
+      "Publishes it now, or at `scheduleAt`. When the response arrives, the post is stored and its tokens are reserved. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are settled when it is published and released when it fails. A network that can't publish the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and the tokens for its legs are reserved when it is due.",
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
@@ -94,7 +94,7 @@ export const postRoutes = [
     operationId: "updatePost",
     summary: "Update a scheduled post",
     description:
-      "Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`.",
+      "Possible until the post starts. Fields that aren't sent stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is changed only if it hasn't changed since; otherwise the response is 409 `conflict`. The event is `post.updated`.",
     access: activeProfileScope,
     body: UpdatePostBody,
     moreIssues: ({ services, scope, params, body }) =>
@@ -116,7 +116,7 @@ export const postRoutes = [
     operationId: "cancelPost",
     summary: "Cancel a scheduled post",
     description:
-      "Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it.",
+      "Possible until the post starts. Its legs are skipped, and nothing is charged except the price of storing it.",
     access: profileScope,
     response: post,
     answerHeaders: ["Vary"],
@@ -128,7 +128,7 @@ export const postRoutes = [
     operationId: "retryPost",
     summary: "Retry failed legs",
     description:
-      "Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change.",
+      "Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, the relay checks on the network before it sends anything again. A leg's `retryAvailable` says whether a retry makes sense without a change.",
     access: activeProfileScope,
     body: RetryBody,
     moreIssues: ({ services, scope, params, body }) =>
@@ -154,7 +154,7 @@ export const postRoutes = [
     operationId: "removePost",
     summary: "Remove a published post",
     description:
-      "Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile.",
+      "Removes everything that the post published, or only the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, for which the relay first checks on the network. It is free. The networks are called after the response, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay settled. Legs that are still being published are left alone. This also works for a disabled profile.",
     access: profileScope,
     body: RemoveBody,
     moreIssues: ({ services, scope, params, body }) =>
@@ -175,9 +175,9 @@ export const postRoutes = [
 export const networkRoutes: readonly Route[] = [
   route("GET", "v1/networks", {
     operationId: "getNetworks",
-    summary: "Get what each network accepts",
+    summary: "Get networks and their rules",
     description:
-      "The fields, limits and rules of the networks, by which posts are checked: for forms that say what is wrong before anything is sent. Needs no credential, and may be cached for an hour.",
+      "The networks' fields, limits and rules, by which posts are checked. Use them to validate posts in your own forms. Needs no credential and may be cached for an hour.",
     access: anyone,
     response: networkDescriptions,
     examples: () => ({ answer: networksExample() }),
@@ -191,13 +191,13 @@ export const networkRoutes: readonly Route[] = [
 export const mediaRoutes: readonly Route[] = [
   route("GET", "v1/media/{token}", {
     operationId: "getMedia",
-    summary: "An image of a post, fitted for a network that fetches files itself",
+    summary: "A converted image, for a network that downloads files itself",
     calledBy: "networks",
     description:
-      "The service gives these addresses to networks. They are valid for 26 hours. The token is sealed, so nobody else can make one.",
+      "The service gives these URLs to networks. They are valid for 26 hours. The token is encrypted, so no one else can create one.",
     access: anyone,
     produces: "image",
-    answers: { 200: "The image, a JPEG usually." },
+    answers: { 200: "The image, usually a JPEG." },
     errors: ["not_found", "service_unavailable"],
     async run({ services, params }) {
       // Loaded on first use, because no other route needs the code that reads an image.

@@ -37,7 +37,7 @@ export const profileRoutes = [
     operationId: "createProfile",
     summary: "Create a profile",
     description:
-      "Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first.",
+      "Creates it in the caller's application. `externalId` is your own id for the customer, unique within the application. A second profile with the same `externalId` gets 409 `conflict`, and `details.existingId` is the id of the first.",
     access: appAdminOfApplication,
     body: CreateProfileBody,
     status: 201,
@@ -84,7 +84,7 @@ export const profileRoutes = [
     operationId: "eraseProfile",
     summary: "Erase a profile",
     description:
-      "Erases it with all its personal data, for good. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored.",
+      "Permanently erases the profile with all its personal data. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are revoked on the networks, scheduled posts are canceled, and legs that are being published finish. Then posts, events, deliveries and connect sessions are deleted. This takes at least 20 minutes, after which the profile returns 404. Ledger entries stay, with ids only. Published posts stay on the networks. The profile can't be restored.",
     access: ofOwner(appAdmin),
     status: 202,
     response: profile,

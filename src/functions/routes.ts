@@ -19,58 +19,59 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Posts",
     about:
-      "One post in, one leg per network: published at most once, settled when it was published.",
+      "A post has one leg per network. Each leg is published at most once, and charged only if it was published.",
     routes: [...postRoutes, ...networkRoutes],
   },
   {
     name: "Media",
-    about: "Images in the form that networks fetch.",
+    about: "Converted images, for networks that download files by URL.",
     routes: mediaRoutes,
   },
   {
     name: "Profiles",
-    about: "The platform's end customers. Posts and connections belong to one.",
+    about: "The platform's end customers. Posts and connections belong to one profile.",
     routes: profileRoutes,
   },
   {
     name: "Connections",
-    about: "Accounts that end users authorised, and the hosted page on which they do it.",
+    about: "Accounts that end users have linked, and the hosted page on which they link them.",
     routes: [...connectRoutes, ...withdrawalRoutes()],
   },
   {
     name: "Webhooks",
-    about: "Events: sent to an application's endpoints, signed, until they arrive; or asked for.",
+    about: "Signed events, sent to an application's endpoints with retries, or listed on request.",
     routes: webhookRoutes,
   },
   { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
   {
     name: "API keys",
-    about: "Credentials of product backends, and grants that widen a restricted key for a while.",
+    about: "Credentials for your backend, and short-lived grants that extend a restricted key.",
     routes: keyRoutes,
   },
   {
     name: "Applications",
-    about: "Products of a platform. Keys, profiles and webhooks belong to one, and can't leave it.",
+    about:
+      "Products of a platform. Keys, profiles and webhooks belong to one application and can't be moved.",
     routes: [...applicationRoutes, ...applicationReadRoutes],
   },
   {
     name: "Platform",
-    about: "The paying customer: who is calling, what things cost, what was done.",
+    about: "Your account: who is calling, prices, notices, and the audit list.",
     routes: accountRoutes,
   },
   {
     name: "Staff",
-    about: "Who can log in for a platform, and who is invited to.",
+    about: "Users who can log in for a platform, and invitations.",
     routes: [...userRoutes, ...invitationRoutes],
   },
   {
-    name: "Authentication",
+    name: "Login and sign-up",
     about: "Dashboard sessions of a platform's staff: sign-up, login, TOTP.",
     routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
   },
   {
     name: "Operator administration",
-    about: "For the operators of the service, with a token of their identity provider.",
+    about: "For the operators of the service, with a token from their identity provider.",
     routes: [...adminRoutes, ...webhookAdminRoutes],
   },
   {

@@ -65,7 +65,7 @@ export const webhookRoutes = [
     operationId: "createWebhook",
     summary: "Create a webhook endpoint",
     description:
-      "Only this answer contains its secret. Costs 5 tokens. An application can have up to 20; the same address again is another one, which gets every event too. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
+      "Returns the endpoint's secret, which is never returned again. Costs 5 tokens. An application can have up to 20 endpoints. Registering the same URL twice creates two endpoints, and both get every event. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
     moreIssues: ({ services, scope, body }) =>
@@ -79,7 +79,8 @@ export const webhookRoutes = [
   route("PATCH", "v1/webhooks/{webhookId}", {
     operationId: "updateWebhook",
     summary: "Update a webhook endpoint",
-    description: "Changes, disables or reactivates it. Fields that aren't named stay unchanged.",
+    description:
+      "Changes, disables or reactivates the endpoint. Fields that aren't sent stay unchanged.",
     access: appAdmin,
     body: UpdateEndpointBody,
     moreIssues: ({ services, scope, body }) =>
@@ -105,7 +106,7 @@ export const webhookRoutes = [
     operationId: "rotateWebhookSecret",
     summary: "Rotate a signing secret",
     description:
-      "Only this answer contains the new one. For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately.",
+      "Returns the new secret, which is never returned again. For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately.",
     access: confirmed(appAdmin),
     response: endpointWithSecret,
     errors: ["not_found"],
@@ -116,7 +117,7 @@ export const webhookRoutes = [
     operationId: "testWebhook",
     summary: "Send a test event",
     description:
-      "Sends the endpoint a `webhook.test` event. Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result.",
+      "Sends the endpoint a `webhook.test` event, whichever events the endpoint has chosen. List its deliveries to see the result.",
     access: appAdmin,
     status: 202,
     response: delivery,
@@ -141,7 +142,7 @@ export const webhookRoutes = [
     operationId: "getDelivery",
     summary: "Get a delivery with its request",
     description:
-      "The delivery, and what it sends: to find out why a receiver refuses it, or to send it again by hand. A restricted key sees those about the profiles on its allowlist.",
+      "Returns the delivery and the request that it sends, to find out why a receiver refuses it, or to send it again by hand. A restricted key sees deliveries about the profiles on its allowlist.",
     access: keyOrSession,
     response: deliveryWithRequest,
     errors: ["not_found"],
@@ -152,7 +153,7 @@ export const webhookRoutes = [
     operationId: "redriveDelivery",
     summary: "Redrive a delivery",
     description:
-      "Sends its event again. For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own.",
+      "Sends the event of a delivery that has ended (succeeded or dead) again. Returns the new delivery, which has the same event id and ten attempts of its own.",
     access: appAdmin,
     response: delivery,
     errors: ["not_found", "invalid_state"],
@@ -163,7 +164,7 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "List events",
     description:
-      "The application's events of the last 30 days, oldest first. The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`.",
+      "The application's events of the last 30 days, oldest first. They are the events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees events about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`.",
     access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     list: true,
@@ -178,7 +179,7 @@ export const webhookAdminRoutes = [
     operationId: "redriveDeadDeliveries",
     summary: "Redrive dead deliveries",
     description:
-      "Redrives the latest first. A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven.",
+      "Redrives the latest deliveries first. A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven.",
     access: operator("Admin"),
     body: RedriveDeadBody,
     response: redriveCounts,

@@ -58,7 +58,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
         200: "It was received, or is done.",
         404: "There is none with this code.",
         429: "Too many attempts.",
-        500: "Our fault; it was recorded.",
+        500: "An error on our side. It was logged.",
         503: "Not possible right now.",
       },
       run: onPage(({ showDeletion }, request, { services, params }) =>

@@ -37,13 +37,13 @@ const OWN_SETTINGS = {
   AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
     shape(() => oneOfWords("Production", "Development")),
     "Production",
-    "`Development`, spelled so, is for machines of developers: it allows http addresses, the outbound settings below, and a start without secrets. Any value but these two stops the start.",
+    "`Development` (case-sensitive) is for developers' machines: it allows http addresses, the outbound settings below, and a start without secrets. With any other value, the app doesn't start.",
   ),
   AzureWebJobsStorage: setting(text, null, "Connection string of the host's storage account."),
   AzureWebJobsStorage__accountName: setting(
     accountName,
     null,
-    "The same by managed identity: the account's name.",
+    "The account's name, to use a managed identity instead.",
   ),
   DATA_STORAGE: setting(
     text,
@@ -53,17 +53,17 @@ const OWN_SETTINGS = {
   DATA_STORAGE__accountName: setting(
     accountName,
     null,
-    "The same by managed identity: the account's name.",
+    "The account's name, to use a managed identity instead.",
   ),
   MEDIA_STORAGE: setting(
     text,
     null,
-    "Connection string of the account that has the files of customers. Without it, and without the next one, files can't be uploaded; in development they are in the host's account.",
+    "Connection string of the account for customers' files. Without it, and without the next one, files can't be uploaded; in development they are in the host's account.",
   ),
   MEDIA_STORAGE__accountName: setting(
     accountName,
     null,
-    "The same by managed identity: the account's name.",
+    "The account's name, to use a managed identity instead.",
   ),
   MEDIA_BYTES_MAX: withDefault(
     integerSetting(1, 5_242_880_000),
@@ -73,7 +73,7 @@ const OWN_SETTINGS = {
   MEDIA_PLATFORM_BYTES_MAX: withDefault(
     integerSetting(1, 1_099_511_627_776),
     "21474836480",
-    "Bytes of all files of a platform together. Until an operator has credited the platform it has 1 GiB at most.",
+    "Maximum total size of a platform's files, in bytes. Until an operator has credited the platform, the limit is 1 GiB at most.",
   ),
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
@@ -94,57 +94,57 @@ const OWN_SETTINGS = {
   SERVICE_NAME: withDefault(
     displayName,
     "Publishing Relay",
-    "The service's name on consent pages and under posts of Mastodon and Bluesky, in authenticator apps, in the API's description, and where a wallet is short. At most 60 characters, no colon.",
+    "The service's name on consent pages and under posts of Mastodon and Bluesky, in authenticator apps, in the API's description, and in errors about a low balance. At most 60 characters, no colon.",
   ),
   SERVICE_URL: setting(
     webAddress,
     null,
-    "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which accepts no page on another host.",
+    "The page that this name links to. By default, and always on Bluesky, which accepts no page on another host, the origin of PUBLIC_BASE_URL.",
   ),
   SUPPORT_URL: setting(
     webAddress,
     null,
-    "Where the operators help: linked in mails, and on connect pages whose session has no support page of its own, and named where a wallet is short.",
+    "The operators' support page: linked in emails, on connect pages whose session has no support page of its own, and in errors about a low balance.",
   ),
   DASHBOARD_URL: setting(
     webAddress,
     null,
-    "The page where your customers' staff log in. Mails and the pages of their links lead there; without it they don't speak of logging in.",
+    "The page where your customers' staff log in. Emails and their link pages link to it. Without it, they don't mention logging in.",
   ),
   MAIL_URL: setting(
     mailUrl,
     null,
-    "The mail server, such as `smtp://user:password@smtp.example.com:587`; `smtps://` is encrypted from the first byte. Without it no mail is sent.",
+    "The mail server, such as `smtp://user:password@smtp.example.com:587`; `smtps://` is encrypted from the first byte. Without it, no email is sent.",
   ),
   MAIL_FROM: setting(
     mailAddress,
     null,
-    "The address that mails come from; its domain's SPF, DKIM and DMARC records have to name the mail server.",
+    "The address that emails are sent from; its domain's SPF, DKIM and DMARC records have to name the mail server.",
   ),
   LINK_CARD_USER_AGENT: setting(
     userAgent,
     null,
-    "The `User-Agent` with which pages behind links are read for their cards, for sites that turn away what they don't know; `publishing-relay/1` without it.",
+    "The `User-Agent` with which pages behind links are read for their cards, for sites that block unknown clients. The default is `publishing-relay/1`.",
   ),
   ALLOW_SIGNUP: withDefault(
     flag,
     "false",
-    "Whether anybody may create a platform with POST /v1/auth/signup.",
+    "Whether anyone may create a platform with POST /v1/auth/signup.",
   ),
   ALLOW_DIRECT_USERS: setting(
     flag,
     null,
-    "Whether an owner may make users with a password (POST /v1/users) instead of inviting them; by default only where the relay sends no mail.",
+    "Whether an owner may create users with a password (POST /v1/users) instead of inviting them. By default, only if the relay sends no email.",
   ),
   SIGNUP_CREDIT_TOKENS: withDefault(
     integerSetting(0, 1_000_000),
     "0",
-    "Tokens that a platform starts with when somebody signs up, once per email; 0 for none.",
+    "Tokens that a platform starts with when someone signs up, once per email address; 0 for none.",
   ),
   SIGNUPS_PER_ADDRESS_DAY: withDefault(
     integerSetting(1, 1_000_000),
     "5",
-    "Sign-ups per address and UTC day, those that fail included.",
+    "Sign-ups per address and UTC day, including failed ones.",
   ),
   SESSION_SECRET: setting(
     secret,
@@ -154,13 +154,13 @@ const OWN_SETTINGS = {
   SESSION_SECRET_PREVIOUS: setting(
     secret,
     null,
-    "The session secret before, while sessions that were signed with it are still to be accepted.",
+    "The previous session secret. Set it as long as sessions signed with it should be accepted.",
   ),
   GRANT_SECRET: setting(secret, null, "Signs profile grants. At least 32 characters."),
   GRANT_SECRET_PREVIOUS: setting(
     secret,
     null,
-    "The grant secret before, while grants that were signed with it are still to be accepted.",
+    "The previous grant secret. Set it as long as grants signed with it should be accepted.",
   ),
   KEY_PEPPER: setting(
     secret,
@@ -170,12 +170,12 @@ const OWN_SETTINGS = {
   KEY_PEPPER_PREVIOUS: setting(
     secret,
     null,
-    "The pepper before, while hashes that were made with it are still to be accepted.",
+    "The previous pepper. Set it as long as hashes made with it should be accepted.",
   ),
   DATA_KEYS: setting(
     dataKeys,
     null,
-    "JSON, key id → 32 bytes in base64: seals stored credentials; the first key seals, all open.",
+    "JSON, key id → 32 bytes in base64: encrypts stored credentials. The first key encrypts; all of them can decrypt.",
   ),
   BCRYPT_COST: withDefault(
     integerSetting(4, 15),
@@ -207,12 +207,12 @@ const OWN_SETTINGS = {
   AUTH_RATE_PER_MINUTE: withDefault(
     integerSetting(1, 1_000_000),
     "30",
-    "Logins, sign-ups and uses of links per minute and address; four times as many for a /48 network of IPv6.",
+    "Logins, sign-ups and uses of links per minute and address. An IPv6 /48 network has four times as many.",
   ),
   LOGIN_ATTEMPTS: withDefault(
     integerSetting(1, 100),
     "5",
-    "Failed logins of an email from one network within 15 minutes, after which it has to wait. Twenty times as many from all networks within an hour.",
+    "Failed logins with an email address from one network within 15 minutes, after which further ones are refused. From all networks together, twenty times as many within an hour.",
   ),
   TRUSTED_PROXY_HOPS: withDefault(
     integerSetting(0, 10),
@@ -222,37 +222,37 @@ const OWN_SETTINGS = {
   BALANCE_LOW_TOKENS: withDefault(
     integerSetting(0, 1_000_000_000),
     "100",
-    "Below this a wallet counts as low.",
+    "Below this, a balance counts as low.",
   ),
   LEG_RETRY_SECONDS: withDefault(
     seconds,
     "5,30,120,600,1800",
-    "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
+    "Delays before the 2nd, 3rd … attempt of a leg that was certainly not sent.",
   ),
   LEG_PACE_PER_SECOND: withDefault(
     integerSetting(1, 10_000),
     "10",
-    "Legs per second to which a platform's bursts of more than 50 legs are slowed, for the sake of other platforms.",
+    "Rate, in legs per second, to which a platform's bursts of more than 50 legs are slowed down, so that other platforms don't wait.",
   ),
   DUPLICATE_WINDOW_HOURS: withDefault(
     integerSetting(0, 8_760),
     "48",
-    "How long the same text is not published to an account again.",
+    "How long the same text can't be published to an account again.",
   ),
   NETWORK_TIMEOUT_MS: withDefault(
     integerSetting(100, 120_000),
     "60000",
-    "Longest call to a network.",
+    "Time limit of a call to a network.",
   ),
   LEG_LEASE_SECONDS: withDefault(
     integerSetting(1, 3_600),
     "120",
-    "How long a worker owns a leg; longer than the network timeout.",
+    "How long a worker owns a leg. Must be longer than the network timeout.",
   ),
   WORK_CHECK_SECONDS: withDefault(
     integerSetting(1, 3_600),
     "60",
-    "How soon the sweep checks open work again.",
+    "Interval at which unfinished work is checked again.",
   ),
   WEBHOOK_RETRY_SECONDS: withDefault(
     seconds,
@@ -262,17 +262,17 @@ const OWN_SETTINGS = {
   WEBHOOK_TIMEOUT_MS: withDefault(
     integerSetting(100, 60_000),
     "10000",
-    "Longest call to a webhook receiver.",
+    "Time limit of a call to a webhook receiver.",
   ),
   DAILY_WALKS_AT: withDefault(
     integerSetting(0, 23),
     "3",
-    "Hour (UTC) at which the daily walks begin: the check of each linked account, and the removal of expired rows.",
+    "Hour (UTC) at which the daily work begins: the check of each linked account, and the removal of expired rows.",
   ),
   TICK_SECONDS: withDefault(
     integerSetting(1, 60),
     "60",
-    "Seconds between two runs of the timer. Shorter for tests alone: production refuses that.",
+    "Seconds between two runs of the timer. Lower values are for tests only; production refuses them.",
   ),
   OUTBOUND_HOST_MAP: withDefault(
     shape(() =>
@@ -282,7 +282,7 @@ const OWN_SETTINGS = {
       ),
     ),
     "{}",
-    "Development only. JSON, host → origin that stands in for it.",
+    "Development only. JSON, host → origin that is called instead of it.",
   ),
   OUTBOUND_ALLOW_CIDRS: withDefault(
     shape(() =>
@@ -293,7 +293,7 @@ const OWN_SETTINGS = {
       ),
     ),
     "",
-    "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32. With this one, webhook endpoints may be `http://localhost` and `http://127.0.0.1`.",
+    "Development only. Private address ranges that may be called, e.g. 127.0.0.1/32. With this one, webhook endpoints may be `http://localhost` and `http://127.0.0.1`.",
   ),
   OUTBOUND_NAME_SERVERS: withDefault(
     shape(() =>
@@ -304,12 +304,12 @@ const OWN_SETTINGS = {
       ),
     ),
     "",
-    "Development only. The name servers that are asked for hosts that customers chose; those of the system when empty.",
+    "Development only. The name servers that resolve hosts chosen by customers. By default, those of the system.",
   ),
   LOG_LEVEL: withDefault(
     shape(() => oneOfWords("debug", "info", "warn", "error")),
     "info",
-    "Least level that is logged.",
+    "Minimum level that is logged.",
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -42,7 +42,7 @@ export const quota = shape(
       })
       .meta({
         id: "Quota",
-        description: "How much of a network's quota an account used in a rolling day.",
+        description: "How much of a network's quota an account has used in the last 24 hours.",
       }) satisfies z.ZodType<QuotaView>,
 );
 
@@ -60,19 +60,22 @@ export const connection = shape(
           "`needs_reauth`: the end user has to link the account again before anything can be published to it.",
         ),
         account: z.strictObject({
-          id: z.string().describe("The network's own id of it."),
+          id: z.string().describe("The network's id of the account."),
           username: z.string(),
           displayName: z.string(),
           avatarUrl: z.string().nullable(),
           url: z.string(),
           kind: z.string(),
         }),
-        instanceUrl: z.string().nullable().describe("Its server, on a network of many servers."),
+        instanceUrl: z
+          .string()
+          .nullable()
+          .describe("The account's server, on networks with many servers."),
         scopes: z.array(z.string()).describe("Permissions that the end user granted."),
         missingScopes: z
           .array(z.string())
           .describe(
-            "Permissions that the page now requests and that this authorisation lacks, because it is older or they were declined. Publishing needs none of them. Linking the account again requests them, if its server supports them.",
+            "Permissions that the page now requests and that this authorisation doesn't have, because it is older or the end user declined them. Publishing needs none of them. Linking the account again requests them, if its server supports them.",
           ),
         unavailableFeatures: z
           .array(z.enum(FEATURE_NAMES))
@@ -85,7 +88,7 @@ export const connection = shape(
         quota: quota()
           .nullable()
           .describe(
-            "The account's use of the network's publishing quota, by all who publish to it. Null if the network has none.",
+            "How much of the network's publishing quota the account has used, through any app. Null if the network has none.",
           ),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),
@@ -103,7 +106,7 @@ export const connection = shape(
       })
       .meta({
         id: "Connection",
-        description: "An account that an end user authorised. No answer contains its tokens.",
+        description: "An account that an end user authorised. Its credentials are never returned.",
       }) satisfies z.ZodType<ConnectionView>,
 );
 
@@ -127,7 +130,7 @@ const sessionFields = shape(() => ({
   profileId: idOf("profile"),
   status: z
     .enum(["open", "completed", "canceled", "expired"])
-    .describe("Also `canceled` when the key or user that started it is gone."),
+    .describe("Also `canceled` if the key or user that started it no longer exists."),
   createdBy: actor().describe(
     "The key or user that started it. The session ends when the key is revoked, or the user's session is ended by a logout, a new password or the removal of the user.",
   ),
@@ -156,7 +159,7 @@ export const connectSessionCreated = shape(
         ...sessionFields(),
         connectUrl: z
           .string()
-          .describe("Address for the end user's browser. Only this answer contains it."),
+          .describe("The URL to open in the end user's browser. It is returned only here."),
       })
       .meta({ id: "ConnectSessionCreated" }) satisfies z.ZodType<
       Awaited<ReturnType<typeof startConnectSession>>
@@ -170,7 +173,7 @@ export const pageFields = shape(() =>
     token: z.string().optional().describe("The secret part of `connectUrl`."),
     problem: z.string().optional().describe("Set by the page's own steps."),
     network: z.string().optional().describe("The network of the last step."),
-    linked: z.string().optional().describe("It was linked a moment ago."),
+    linked: z.string().optional().describe("The network that was just linked."),
     choice: z.string().optional().describe("The end user has to choose one of its accounts."),
   }),
 );
@@ -193,7 +196,10 @@ export const callbackFields = shape(() =>
     state: z.string().optional(),
     code: z.string().optional(),
     error: z.string().optional(),
-    iss: z.string().optional().describe("RFC 9207: must be the server that was visited."),
+    iss: z
+      .string()
+      .optional()
+      .describe("RFC 9207: must be the server that the end user was sent to."),
   }),
 );
 

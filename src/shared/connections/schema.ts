@@ -28,7 +28,7 @@ export const brandingShape = shape(() =>
   z.strictObject({
     name: label(80).optional(),
     logoUrl: publicUrl().optional(),
-    faviconUrl: publicUrl().optional().describe("The icon of the browser's tab."),
+    faviconUrl: publicUrl().optional().describe("The icon of the browser tab."),
     accentColor: z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
@@ -64,10 +64,10 @@ export const CreateConnectSessionBody = shape(() =>
     returnUrl: linkUrl()
       .nullish()
       .describe(
-        "The https address, on a public host, that the page leads back to. In a local run it may be `http://localhost`. Without it, the page says that it can be closed.",
+        "The https URL, on a public host, to which the page returns. In a local run it may be on `http://localhost`. Without it, the page says that it can be closed.",
       ),
     state: z.string().max(512).nullish().describe("Returned in the query of `returnUrl`."),
-    branding: brandingShape().nullish().describe("What the end user sees of you."),
+    branding: brandingShape().nullish().describe("Your name, logo, colours and links on the page."),
     allowDisconnect: z
       .boolean()
       .default(false)

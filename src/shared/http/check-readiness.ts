@@ -55,7 +55,7 @@ export const readiness = shape(
           .enum(["ok", "failing"])
           .optional()
           .describe(
-            "Whether the mail server accepts mails. It delays mails, and never changes the status. Absent where the relay sends no mail.",
+            "Whether the mail server accepts emails. It never changes the status. Absent if the relay sends no email.",
           ),
       })
       .meta({ id: "Readiness" }) satisfies z.ZodType<Readiness>,

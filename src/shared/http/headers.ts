@@ -6,12 +6,12 @@ import { shape } from "../runtime/shape.ts";
 export const REQUEST_HEADERS = {
   "X-Application-Id": shape(() =>
     idOf("application").describe(
-      "The application that a dashboard session works on. Keys ignore it, because their own application always counts.",
+      "The application that a dashboard session works on. It is ignored for keys, which always use their own application.",
     ),
   ),
   "X-Profile-Id": shape(() =>
     idOf("profile").describe(
-      "The profile to act for, in the caller's application. `Profile-Id` means the same.",
+      "The profile to act for, in the caller's application. `Profile-Id` is a synonym.",
     ),
   ),
   "X-Profile-Grant": shape(() =>
@@ -19,7 +19,7 @@ export const REQUEST_HEADERS = {
       .string()
       .max(8_192)
       .describe(
-        "A token of POST /v1/profile-grants: lets a restricted key act for a profile that is not on its allowlist. Other callers' grants are ignored.",
+        "A token from `POST /v1/profile-grants`, which lets a restricted key act for a profile that is not on its allowlist. Other callers' grants are ignored.",
       )
       .meta({ examples: ["eyJhbGciOiJIUzI1NiJ9.eyJwcmYiOiJwcmZfMDFNIn0.c2lnbmF0dXJl"] }),
   ),
@@ -30,7 +30,7 @@ export const REQUEST_HEADERS = {
       .max(128)
       .regex(/^[\x21-\x2b\x2d-\x7e]{8,128}$/)
       .describe(
-        "Chosen by you, new for every new post, without commas. Repeating a request with the same key returns the original post, and neither publishes nor charges anything.",
+        "A value that you choose, without commas. Use a new one for every new post. Repeating a request with the same key returns the original post and doesn't publish or charge anything.",
       )
       .meta({ examples: ["order-20391-announcement"] }),
   ),
@@ -45,11 +45,11 @@ export const ANSWER_HEADERS = {
       .describe("The request's own `X-Request-Id` if it has this form, otherwise a new one."),
   ),
   "Cache-Control": shape(() =>
-    z
-      .string()
-      .describe("`no-store`: the answer may not be cached. A public document says how long."),
+    z.string().describe("`no-store`, or for a public document how long it may be cached."),
   ),
-  "X-Content-Type-Options": shape(() => z.literal("nosniff").describe("As the type says.")),
+  "X-Content-Type-Options": shape(() =>
+    z.literal("nosniff").describe("Browsers must not guess another content type."),
+  ),
   "Strict-Transport-Security": shape(() =>
     z.string().describe("HTTPS only, for a year, subdomains included."),
   ),
@@ -61,30 +61,32 @@ export const ANSWER_HEADERS = {
         "Requests per minute of this caller or of all keys of its platform, depending on which has less left.",
       ),
   ),
-  "RateLimit-Remaining": shape(() => z.int().min(0).describe("Requests that are left.")),
+  "RateLimit-Remaining": shape(() =>
+    z.int().min(0).describe("Requests that are left at the moment."),
+  ),
   "RateLimit-Reset": shape(() =>
     z.int().min(0).describe("Seconds until more requests are admitted."),
   ),
-  "Retry-After": shape(() => z.int().min(0).describe("Seconds to wait before the next try.")),
-  "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The requested scheme.")),
+  "Retry-After": shape(() => z.int().min(0).describe("Seconds to wait before the next attempt.")),
+  "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The authentication scheme.")),
   "Idempotent-Replayed": shape(() =>
     z
       .literal("true")
-      .describe("Sent when the Idempotency-Key was used before: this is the original post."),
+      .describe("Set if the Idempotency-Key was used before: this is the original post."),
   ),
   "Accept-Encoding": shape(() =>
-    z.literal("identity").describe("Sent when the body was compressed: send it uncompressed."),
+    z.literal("identity").describe("Set if the body was compressed: send it uncompressed."),
   ),
   Vary: shape(() =>
     z
       .enum(["Accept-Encoding", "Accept-Language"])
-      .describe("Each encoding, or each language, has its own body."),
+      .describe("The body depends on these request headers."),
   ),
   "Content-Encoding": shape(() =>
-    z.enum(["br", "gzip"]).describe("Absent where the request accepts neither."),
+    z.enum(["br", "gzip"]).describe("Absent if the request accepts neither."),
   ),
-  "Content-Disposition": shape(() => z.string().describe("A name for the file.")),
-  Location: shape(() => z.string().describe("Where the browser goes on.")),
+  "Content-Disposition": shape(() => z.string().describe("The file name.")),
+  Location: shape(() => z.string().describe("Where the browser continues.")),
 } as const;
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;
 

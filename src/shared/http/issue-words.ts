@@ -136,7 +136,7 @@ function meantName(given: string, names: readonly string[]): string | undefined 
 function unknownWords(given: string, names: readonly string[], noun: string): string {
   const meant = meantName(given, names);
   const quoted = names.map((name) => JSON.stringify(name));
-  const about = `is not a ${noun} here`;
+  const about = `is not a known ${noun}`;
   if (quoted.length === 0) return `${about}, and there are none: leave it out`;
   const hint = meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`;
   const list = quoted.length === 1 ? `The only one is` : `The ${noun}s are`;
@@ -183,11 +183,11 @@ export const issueWords: z.core.$ZodErrorMap = (issue) => {
       // The message is one for all keys, and `issuesAt` makes one of each.
       return Object.keys(json.properties ?? {}).join(NAMES_SEPARATOR);
     case "invalid_key":
-      return `has a name that does not fit: it ${issue.issues[0]?.message ?? "must be another"}`;
+      return `has an invalid name: it ${issue.issues[0]?.message ?? "must be another"}`;
     case "invalid_union":
       return `must be ${expected(json)}`;
     default:
-      return "does not fit";
+      return "is invalid";
   }
 };
 

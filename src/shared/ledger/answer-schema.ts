@@ -14,10 +14,10 @@ const operations: readonly [WalletAct, ...WalletAct[]] = [...billable, "billing.
 
 const resetsAt = shape(() => time().describe("The next midnight UTC."));
 const budget = shape(() =>
-  count().nullable().describe("Maximum spending in a UTC day. Null means no cap."),
+  count().nullable().describe("Maximum spending in a UTC day. Null means no limit."),
 );
 const usedToday = shape(() =>
-  count().describe("Used part of the budget, including reserved tokens."),
+  count().describe("The part of the budget that is used, including reserved tokens."),
 );
 
 export const balance = shape(
@@ -26,7 +26,7 @@ export const balance = shape(
       .strictObject({
         tokenBalance: count().describe("Tokens that the platform owns."),
         tokenReserved: count().describe("Tokens reserved for legs that have not ended."),
-        available: count().describe("Balance less reserved."),
+        available: count().describe("The balance minus reserved tokens."),
         dailyTokenBudget: budget(),
         usedToday: usedToday(),
         resetsAt: resetsAt(),
@@ -54,7 +54,7 @@ export const ledgerEntry = shape(
         type: z
           .enum(["credit", "debit", "reserve", "settle", "release"])
           .describe(
-            "`credit`, `debit` and `settle` change the balance, `reserve` and `release` what is reserved of it; a `settle` lowers both.",
+            "`credit`, `debit` and `settle` change the balance. `reserve` and `release` change the reserved amount, and `settle` lowers both.",
           ),
         operation: z.enum(operations),
         tokens: z.int().describe("Signed."),
@@ -77,7 +77,9 @@ const usageTotal = shape(
     z
       .strictObject({
         key: z.string().nullable().describe("The day, or the id or name of the group."),
-        tokens: z.int().describe("The change of the balance by its entries. Spending is negative."),
+        tokens: z
+          .int()
+          .describe("How much the group's entries change the balance. Spending is negative."),
         entries: count(),
       })
       .meta({ id: "UsageTotal" }) satisfies z.ZodType<UsageTotal>,
@@ -91,12 +93,12 @@ export const usageAbout = shape(() => ({
     .strictObject({ from: time().nullable(), to: time().nullable() })
     .optional()
     .describe(
-      "With `groupBy`: the range of whole UTC days that are added up, from `from` and before `to`. Null when the query named none.",
+      "With `groupBy`, the range of whole UTC days that is added up, from `from` until before `to`. Null if the query has no range.",
     ) satisfies z.ZodType<UsageTotals["range"] | undefined>,
   asOf: time()
     .optional()
     .describe(
-      "With `groupBy`: entries up to this time are added up; later ones follow soon. Absent when all are.",
+      "With `groupBy`, the time up to which entries are included. Later ones follow soon. Absent if all are included.",
     ),
 }));
 

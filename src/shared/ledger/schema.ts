@@ -36,8 +36,8 @@ const idFilter = (kind: "application" | "profile" | "post") =>
     .meta({ examples: [exampleId(kind)] });
 
 const usageFilter = shape(() => ({
-  from: instantFilter().optional().describe("Only those written at this time or later."),
-  to: instantFilter().optional().describe("Written before."),
+  from: instantFilter().optional().describe("Only entries written at this time or later."),
+  to: instantFilter().optional().describe("Only entries written before this time."),
   operation: z.enum(operations).optional(),
   applicationId: idFilter("application"),
   profileId: idFilter("profile"),
@@ -80,6 +80,6 @@ export const LimitsBody = shape(() =>
       .min(0)
       .max(BUDGET_MAX)
       .nullable()
-      .describe("Maximum spending in a UTC day. Null removes the cap."),
+      .describe("Maximum spending in a UTC day. Null removes the limit."),
   }),
 );

@@ -17,19 +17,19 @@ export const me = shape(
         ...accountFields(),
         application: applicationSummary()
           .nullable()
-          .describe("The key's own, or the one that X-Application-Id names."),
+          .describe("The key's application, or the one named by `X-Application-Id`."),
         auth: z.strictObject({
           kind: z.enum(["api_key", "session"]),
           apiKeyId: idOf("key").nullable(),
           userId: idOf("user").nullable(),
           applicationId: idOf("application").nullable(),
-          role: role().optional().describe("Of a session's user."),
+          role: role().optional().describe("The role of a session's user."),
           confirmedUntil: time()
             .nullable()
             .optional()
-            .describe("For a session: until when `POST /v1/auth/confirm` is not needed."),
+            .describe("For a session, the time until which `POST /v1/auth/confirm` is not needed."),
         }),
-        user: user().optional().describe("For a session: the user who is logged in."),
+        user: user().optional().describe("For a session, the user who is logged in."),
       })
       .meta({
         id: "Me",

@@ -42,7 +42,7 @@ const legError = shape(() =>
   z
     .strictObject({
       code: legErrorCode(),
-      rule: z.string().nullable().describe("What exactly is wrong, if it is known."),
+      rule: z.string().nullable().describe("The exact rule, if it is known."),
       ...sentences(),
       ...place(),
       networkCode: z.string().nullable().describe("The network's own code."),
@@ -56,7 +56,7 @@ export const findingCode = shape(() =>
   z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
     id: "FindingCode",
     description: [
-      "A code of `LegErrorCode`, with the same meaning, or one that only warns, which says what is done to the post, or could not be done:",
+      "A code of `LegErrorCode`, with the same meaning, or the code of a warning, which says what was changed or could not be done:",
       ...WARNING_CODES.map((code) => `- \`${code}\`: ${WARNING_MEANINGS[code]}`),
     ].join("\n"),
   }),
@@ -73,7 +73,7 @@ const finding = shape(() =>
     })
     .meta({
       id: "Finding",
-      description: "A rule that a draft breaks, or what was done to a post.",
+      description: "A rule that a draft breaks, or a change that was made to a post.",
     }),
 );
 
@@ -82,8 +82,10 @@ const firstComment = shape(() =>
     .strictObject({
       status: z
         .enum(["pending", "succeeded", "failed", "unknown"])
-        .describe("`unknown`: the network did not confirm it, and it can't be found out."),
-      networkCommentId: z.string().nullable().describe("The network's own id of the comment."),
+        .describe(
+          "`unknown`: the network did not confirm the comment, and its state can't be determined.",
+        ),
+      networkCommentId: z.string().nullable().describe("The network's id of the comment."),
       url: z.string().nullable(),
       at: time().nullable().describe("When it ended."),
       error: legError().nullable(),
@@ -101,7 +103,7 @@ const removal = shape(() =>
       at: time().nullable().describe("When it ended."),
       error: legError().nullable(),
     })
-    .meta({ id: "Removal", description: "The outcome of removing what a leg published." }),
+    .meta({ id: "Removal", description: "The outcome of removing a leg's published post." }),
 );
 
 const leg = shape(() =>
@@ -118,15 +120,15 @@ const leg = shape(() =>
         .strictObject({ id: z.string(), username: z.string(), url: z.string() })
         .nullable()
         .describe("Where it was published."),
-      networkPostId: z.string().nullable().describe("The network's own id of the published post."),
-      url: z.string().nullable().describe("The address of the published post."),
+      networkPostId: z.string().nullable().describe("The network's id of the published post."),
+      url: z.string().nullable().describe("The URL of the published post."),
       publishedAt: time().nullable(),
       attempts: count(),
       lastAttemptAt: time().nullable(),
       nextAttemptAt: time().nullable(),
       error: legError().nullable(),
       retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
-      warnings: z.array(finding()).describe("What was done to the post, or could not be done."),
+      warnings: z.array(finding()).describe("What was changed in the post, or could not be done."),
       tokensCharged: count(),
       firstComment: firstComment().nullable().describe("Null when none was requested."),
       removal: removal().nullable().describe("The latest one. Null when none was requested."),
@@ -144,7 +146,7 @@ export const post = shape(
         status: z
           .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
           .describe(
-            "The status of all legs together. `partial`: some were published, some were not.",
+            "The combined status of all legs. `partial`: some were published, some were not.",
           ),
         text: z.string(),
         platforms: z.array(networkName()),
@@ -158,7 +160,7 @@ export const post = shape(
         metadata: z.record(z.string(), z.string()),
         legs: z.array(leg()),
         tokens: z.strictObject({ reserved: count(), charged: count(), released: count() }),
-        requestId: z.string().describe("Of the request that created it."),
+        requestId: z.string().describe("The id of the request that created it."),
         createdAt: time(),
         updatedAt: time(),
         startedAt: time().nullable(),
@@ -176,15 +178,15 @@ const networkValidation = shape(() =>
       valid: z.boolean(),
       errors: z.array(finding()),
       warnings: z.array(finding()),
-      usedCharacters: count().nullable().describe("Counted as the network counts."),
+      usedCharacters: count().nullable().describe("Counted the way the network counts."),
       maxCharacters: count().nullable(),
       quota: quota()
         .nullable()
-        .describe("The quota that the draft would use. Null when there is none."),
+        .describe("The quota that the draft would use. Null if there is none."),
       connection: z
         .strictObject({ id: idOf("connection"), status: connectionStatus() })
         .nullable()
-        .describe("Null when no account of the network is linked."),
+        .describe("Null if no account of the network is linked."),
     })
     .meta({ id: "NetworkValidation" }),
 );
@@ -234,31 +236,31 @@ const timelineStep = shape(
         step: z
           .enum(TIMELINE_STEPS)
           .describe(
-            "What happened. `leg_waiting`: the leg waits, and `note` says what for, such as for a look at the account after the network's answer was lost.",
+            "What happened. `leg_waiting`: the leg waits, and `note` says what for, such as for a check of the account after the network's response was lost.",
           ),
         platform: networkName().nullable().describe("Null for the post as a whole."),
         attempt: count().nullable(),
         outcome: z
           .string()
           .describe(
-            "How it ended. Of `leg_waiting`: how far the call has come; `sent` if it may have had its effect.",
+            "The outcome. For `leg_waiting`, how far the call has come: `sent` if it may have taken effect.",
           ),
         durationMs: count().nullable(),
-        networkStatus: z.int().nullable().describe("HTTP status of the network's answer."),
+        networkStatus: z.int().nullable().describe("HTTP status of the network's response."),
         networkCode: z.string().nullable().describe("The network's own code."),
         note: z
           .string()
           .nullable()
           .describe(
-            "More about it, in English: the call that was made, the network's own words, the address of the post, or what the leg waits for.",
+            "More detail, in English: the call that was made, the network's own message, the URL of the post, or what the leg waits for.",
           ),
         webhookId: idOf("endpoint")
           .nullable()
-          .describe("Of `webhook_sent`: the endpoint that was called. Otherwise null."),
+          .describe("For `webhook_sent`, the endpoint that was called. Otherwise null."),
         deliveryId: idOf("delivery")
           .nullable()
           .describe(
-            "Of `webhook_sent`: the delivery, as `GET /v1/webhooks/{webhookId}/deliveries` lists it. Otherwise null.",
+            "For `webhook_sent`, the delivery, as listed by `GET /v1/webhooks/{webhookId}/deliveries`. Otherwise null.",
           ),
       })
       .meta({

@@ -86,13 +86,13 @@ export const ERROR_CATALOG = {
   api_key_revoked: {
     status: 401,
     when: "The API key was revoked.",
-    advice: "Use another key; a revoked one never works again.",
+    advice: "Use another key; a revoked key never works again.",
     again: CREDENTIAL,
   },
   api_key_expired: {
     status: 401,
     when: "The API key has expired.",
-    advice: "Make a new key in time.",
+    advice: "Create a new key before the old one expires.",
     again: CREDENTIAL,
   },
   session_expired: {
@@ -103,26 +103,26 @@ export const ERROR_CATALOG = {
   },
   totp_required: {
     status: 401,
-    when: "The password is right. Send the code of the authenticator app too.",
+    when: "The password is correct, but a code from the authenticator app is required.",
     advice: "Send `totpCode` with the password.",
     again: "with the code",
   },
   invalid_grant_token: {
     status: 401,
     when: "The profile grant has expired or is for another profile.",
-    advice: "Mint a new grant for this profile.",
+    advice: "Create a new grant for this profile.",
     again: "with a new grant",
   },
   insufficient_tokens: {
     status: 402,
-    when: "The wallet is short. Nothing was written and the Idempotency-Key stays unused.",
+    when: "The balance is too low. Nothing was created, and the Idempotency-Key can be used again.",
     advice:
       "Ask an operator of the service to add tokens. `GET /v1/billing/balance` shows the balance.",
     again: "yes, with the same Idempotency-Key",
   },
   daily_budget_reached: {
     status: 402,
-    when: "The platform's own daily budget is used up. Nothing was written.",
+    when: "The platform's own daily budget is used up. Nothing was created.",
     advice: "Raise the budget with `PATCH /v1/billing/limits`, or wait until `details.resetsAt`.",
     again: "yes, with the same Idempotency-Key",
   },
@@ -140,7 +140,7 @@ export const ERROR_CATALOG = {
   },
   role_required: {
     status: 403,
-    when: "The operator lacks the role that the route requires.",
+    when: "The operator doesn't have the role that the route requires.",
     advice: "Have the role assigned by your identity provider.",
     again: CREDENTIAL,
   },
@@ -154,7 +154,7 @@ export const ERROR_CATALOG = {
     status: 403,
     when: "The password was entered too long ago for this.",
     advice: "Enter the password again with `POST /v1/auth/confirm`.",
-    again: "with the token of its answer",
+    again: "with the token in its response",
   },
   profile_not_allowed: {
     status: 403,
@@ -165,7 +165,7 @@ export const ERROR_CATALOG = {
   application_mismatch: {
     status: 403,
     when: "The application isn't the caller's.",
-    advice: "Leave out the application. A key has its own.",
+    advice: "Leave out the application. A key always uses its own.",
     again: NO,
   },
   application_disabled: {
@@ -189,13 +189,14 @@ export const ERROR_CATALOG = {
   platform_closed: {
     status: 403,
     when: "The platform is closed. It is erased seven days after it was closed.",
-    advice: "Ask the operators to open it again, within seven days.",
+    advice: "Ask the operators to reopen it within seven days.",
     again: "once it is active",
   },
   email_unverified: {
     status: 403,
-    when: "The user's email is not verified, so the user may only read.",
-    advice: "Follow the link that was mailed to you. `POST /v1/auth/verify/resend` sends it again.",
+    when: "The user's email address is not verified, so the user can only read.",
+    advice:
+      "Follow the link in the verification email. `POST /v1/auth/verify/resend` sends it again.",
     again: "after that",
   },
   mail_disabled: {
@@ -206,7 +207,7 @@ export const ERROR_CATALOG = {
   },
   invitation_required: {
     status: 403,
-    when: "Users are invited here, and can't be created with a password.",
+    when: "On this deployment, users are invited and can't be created with a password.",
     advice: "Invite them with `POST /v1/invitations`.",
     again: NO,
   },
@@ -218,27 +219,27 @@ export const ERROR_CATALOG = {
   },
   not_found: {
     status: 404,
-    when: "It doesn't exist or belongs to somebody else. The answer is the same for both.",
+    when: "The resource doesn't exist, or you don't have access to it.",
     advice: "Check the id and the key.",
     again: NO,
   },
   method_not_allowed: {
     status: 405,
     when: "The path exists, but not with this method. `Allow` lists its methods.",
-    advice: "Use a method of `details.allow`.",
+    advice: "Use a method in `details.allow`.",
     again: NO,
   },
   length_required: {
     status: 411,
-    when: "The body came in chunks, without Content-Length, and can't be read. Send the length.",
+    when: "The body was sent in chunks, without Content-Length, and can't be read.",
     advice:
-      "Send `Content-Length` and no `Transfer-Encoding`. .NET's `PostAsJsonAsync` leaves it out: make a `JsonContent`, await `LoadIntoBufferAsync()`, and post that.",
+      "Send `Content-Length` and no `Transfer-Encoding`. .NET's `PostAsJsonAsync` doesn't: create a `JsonContent`, await `LoadIntoBufferAsync()`, and post that.",
     again: NO,
   },
   payload_too_large: {
     status: 413,
     when: "The body is too large.",
-    advice: "Send less; files are given by their URLs.",
+    advice: "Send less. Files are sent as URLs, not as content.",
     again: NO,
   },
   unsupported_media_type: {
@@ -251,7 +252,7 @@ export const ERROR_CATALOG = {
     status: 409,
     when: "This unique value is already in use, or the post has changed since `expectedUpdatedAt`.",
     advice:
-      "Use the existing one, which `details.existingId` names if it is yours. For a post, read it again.",
+      "Use the existing resource, whose id is `details.existingId` if it is yours. If a post has changed, read it again.",
     again: NO,
   },
   idempotency_conflict: {
@@ -268,39 +269,39 @@ export const ERROR_CATALOG = {
   },
   invalid_state: {
     status: 409,
-    when: "Its present state doesn't allow this.",
-    advice: "Read it again, then decide.",
+    when: "The resource's current state doesn't allow this.",
+    advice: "Read the resource again, then decide.",
     again: NO,
   },
   nothing_to_retry: {
     status: 409,
     when: "A requested leg has not failed.",
-    advice: "Name only legs that are `failed`, or none.",
+    advice: "Name only legs that are `failed`, or leave out `platforms`.",
     again: NO,
   },
   nothing_to_remove: {
     status: 409,
-    when: "Nothing that was requested is published, or it is already removed.",
+    when: "Nothing that you asked to remove is published, or it was already removed.",
     advice: "Read the post: `legs` says what is published.",
     again: NO,
   },
   removal_unsupported: {
     status: 409,
-    when: "The requested networks can't remove these posts for the relay.",
+    when: "These networks don't let the relay remove these posts.",
     advice:
-      "Show your user the addresses in `details.posts`, where the posts can be removed manually.",
+      "Show your user the URLs in `details.posts`, where they can remove the posts themselves.",
     again: NO,
   },
   limit_reached: {
     status: 409,
     when: "The maximum number is reached.",
-    advice: "Remove what you no longer use.",
+    advice: "Delete what you no longer use.",
     again: "once there is room",
   },
   not_publishable: {
     status: 422,
-    when: "None of the networks can publish the post. Nothing was written.",
-    advice: "`details.platforms` has what `POST /v1/posts/validate` would answer.",
+    when: "None of the networks would accept the post. Nothing was created.",
+    advice: "`details.platforms` has what `POST /v1/posts/validate` would return.",
     again: "once the cause is gone",
   },
   rate_limited: {
@@ -311,14 +312,15 @@ export const ERROR_CATALOG = {
   },
   internal_error: {
     status: 500,
-    when: "An error on our side. It was logged with the request's id.",
-    advice: "Repeat it with the same Idempotency-Key; tell the operators the `requestId`.",
+    when: "An error on our side. It was logged with the request id.",
+    advice:
+      "Repeat the request with the same Idempotency-Key. If it fails again, send the operators the `requestId`.",
     again: "yes",
   },
   service_unavailable: {
     status: 503,
     when: "Not possible right now. Repeating the same request is safe.",
-    advice: "Repeat it with the same Idempotency-Key, after `Retry-After`.",
+    advice: "Repeat the request with the same Idempotency-Key, after `Retry-After`.",
     again: "yes",
   },
   not_ready: {

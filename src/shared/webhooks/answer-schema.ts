@@ -26,11 +26,11 @@ const endpointHealth = shape(() =>
           "`failing`: the latest attempts failed and are repeated by their schedule. `waiting`: five or more failed in a row, and new events wait until one succeeds.",
         ),
       failuresInARow: count(),
-      failingSince: time().nullable().describe("When the first of these failed."),
+      failingSince: time().nullable().describe("When the first of these attempts failed."),
       nextTryAt: time()
         .nullable()
         .describe(
-          "When the next attempt is due. Null while the endpoint is `ok` or disabled, and when nothing is to be sent.",
+          "When the next attempt is due. Null while the endpoint is `ok` or disabled, and if there is nothing to send.",
         ),
     })
     .meta({
@@ -50,8 +50,8 @@ const endpointFields = shape(() => ({
   secretHint: z
     .string()
     .nullable()
-    .describe(`Enough of the signing secret to recognise it by. ${OF_RESTRICTED_KEYS}`),
-  lastSuccessAt: time().nullable().describe("Right to ten seconds."),
+    .describe(`The beginning of the signing secret, to recognise it. ${OF_RESTRICTED_KEYS}`),
+  lastSuccessAt: time().nullable().describe("Accurate to ten seconds."),
   lastFailureAt: time().nullable(),
   health: endpointHealth(),
   createdAt: time(),
@@ -62,7 +62,7 @@ export const endpoint = shape(
   () =>
     z.strictObject(endpointFields()).meta({
       id: "Webhook",
-      description: "An address of an application to which events are sent.",
+      description: "A URL to which an application's events are sent.",
     }) satisfies z.ZodType<EndpointView>,
 );
 
@@ -72,11 +72,11 @@ export const endpointWithSecret = shape(
       .strictObject({
         ...endpointFields(),
         url: z.string(),
-        secretHint: z.string().describe("Enough of the signing secret to recognise it by."),
+        secretHint: z.string().describe("The beginning of the signing secret, to recognise it."),
         secret: z
           .string()
           .regex(/^whsec_[0-9A-Za-z+/]{43}=$/)
-          .describe("The secret that signs deliveries. Only this answer contains it."),
+          .describe("The secret that signs deliveries. It is returned only here."),
       })
       .meta({ id: "WebhookWithSecret" }) satisfies z.ZodType<EndpointWithSecret>,
 );
@@ -85,7 +85,7 @@ const deliveryError = shape(() =>
   z
     .union([z.enum(DELIVERY_ERRORS), z.templateLiteral(["http_", z.int()])])
     .describe(
-      "`http_<status>` for an answer that is not 2xx; `endpoint_failing` where no call is made until the endpoint answers others again; `endpoint_deleted`, `endpoint_disabled`, `event_expired` and `interrupted` where no further call was made.",
+      "`http_<status>` for a response that is not 2xx; `endpoint_failing` if no call is made until the endpoint accepts other deliveries again; `endpoint_deleted`, `endpoint_disabled`, `event_expired` and `interrupted` if no further call was made.",
     ),
 );
 
@@ -97,17 +97,17 @@ const deliveryFields = shape(() => ({
   postId: idOf("post").nullable(),
   status: z
     .enum(["pending", "succeeded", "dead"])
-    .describe("`dead`: every attempt failed, or none can be made any more."),
-  attempts: count().describe("Attempts begun."),
+    .describe("`dead`: every attempt failed, or no more attempts can be made."),
+  attempts: count().describe("The number of attempts that were started."),
   nextAttemptAt: time()
     .nullable()
     .describe(
-      "For a delivery that waits for its endpoint (`endpoint_failing`): when the endpoint is tried next.",
+      "For a delivery that waits for its endpoint (`endpoint_failing`), when the endpoint is tried next.",
     ),
   lastStatusCode: z.int().nullable(),
   lastError: deliveryError().nullable(),
   durationMs: count().nullable().describe("Of the last attempt."),
-  responseBody: z.string().nullable().describe("The first 2 KiB of the last answer."),
+  responseBody: z.string().nullable().describe("The first 2 KiB of the last response."),
   redriveOf: idOf("delivery").nullable().describe("The delivery that this one repeats."),
   createdAt: time(),
   deliveredAt: time().nullable(),
@@ -131,11 +131,11 @@ const sentRequest = shape(() =>
       headers: z
         .record(z.string(), z.string())
         .describe(
-          "Those of the last attempt, or of the first while there was none. Without `webhook-timestamp`, `webhook-signature` and `X-Social-Restapi-Signature`, which are made for each attempt.",
+          "The headers of the last attempt, or of the first one if none was made yet. Without `webhook-timestamp`, `webhook-signature` and `X-Social-Restapi-Signature`, which differ in each attempt.",
         ),
       body: z.string().describe("Byte for byte as it is sent, encoded as UTF-8."),
     })
-    .meta({ id: "WebhookRequest", description: "What a delivery sends." }),
+    .meta({ id: "WebhookRequest", description: "The request that a delivery sends." }),
 );
 
 export const deliveryWithRequest = shape(
@@ -166,17 +166,18 @@ export const event = shape(
         data: z
           .record(z.string(), z.unknown())
           .describe(
-            "As it was then: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` where one is known: `deauthorized_at_network`, the person took the authorisation back there; `disconnected_on_page`, the person disconnected it on the connect page), `balance` for `billing.*`.",
+            "A snapshot from that time: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` if it is known: `deauthorized_at_network`, the person revoked the authorisation on the network; `disconnected_on_page`, the person disconnected it on the connect page), `balance` for `billing.*`.",
           ),
         truncated: z
           .exactOptional(z.literal(true))
           .describe(
-            "In a webhook's body of an event that is larger than 64 KiB: texts and lists of `data` are cut or empty. `GET /v1/events` has the whole.",
+            "Set in the webhook of an event larger than 64 KiB: texts and lists in `data` are shortened or empty. `GET /v1/events` has the complete event.",
           ),
       })
       .meta({
         id: "Event",
-        description: "What happened, with the things as they were then. Also a webhook's body.",
+        description:
+          "Something that happened, with a snapshot of the resources concerned. Webhook bodies have this form.",
       }) satisfies z.ZodType<EventPayload>,
 );
 

@@ -14,7 +14,7 @@ const url = shape(() =>
     .min(1)
     .max(URL_CHARACTERS_MAX)
     .describe(
-      "https, a public host that can exist, without credentials. Checked again at every delivery. A relay on a developer's machine also accepts `http://localhost` and `http://127.0.0.1`.",
+      "A public https URL without credentials. The host is checked again for every delivery. A local run also accepts `http://localhost` and `http://127.0.0.1`.",
     ),
 );
 const description = shape(() => z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable());
@@ -27,7 +27,7 @@ const events = shape(() =>
     .refine((names) => new Set(names).size === names.length, {
       error: "must not repeat an event: name each once",
     })
-    .meta({ description: "The events to send; `*` for all.", uniqueItems: true }),
+    .meta({ description: "The events to send, or `*` for all.", uniqueItems: true }),
 );
 
 export const CreateEndpointBody = shape(() =>
@@ -47,7 +47,7 @@ export const UpdateEndpointBody = shape(() =>
     status: z
       .enum(["active", "disabled"])
       .optional()
-      .describe("`disabled`: nothing is sent, and what is on its way ends as dead."),
+      .describe("`disabled`: nothing is sent, and pending deliveries end as dead."),
   }),
 );
 export type UpdateEndpoint = ShapeOf<typeof UpdateEndpointBody>;
@@ -77,7 +77,7 @@ export const ListEventsQuery = shape(() =>
       .string()
       .refine((text) => isId("event", text), { error: "must be an event id (evt_…)" })
       .optional()
-      .describe("The last event that you have.")
+      .describe("The id of the last event that you have.")
       .meta({ examples: [exampleId("event")] }),
   }),
 );
@@ -110,7 +110,9 @@ export const RedriveDeadBody = shape(() =>
       .string()
       .refine((text) => isId("endpoint", text), { error: "must be a webhook id (whk_…)" })
       .optional(),
-    since: instant().optional().describe("Only those that died at this time or later."),
+    since: instant()
+      .optional()
+      .describe("Only deliveries that ended as dead at this time or later."),
     cursor: z.string().max(1_000).optional().describe("`nextCursor` of the previous call."),
   }),
 );

@@ -5,7 +5,7 @@ interface Told {
 
 /** How the schemas' library puts it, and what our words fall back on where nobody has thought of them. */
 const NOT_OURS =
-  /\b(Invalid|Unrecognized|Too (big|small)|expected\b|received|undefined|NaN|something else|does not fit\.|another length|of the form)/;
+  /\b(Invalid|Unrecognized|Too (big|small)|expected\b|received|undefined|NaN|something else|is invalid\.|another length|of the form)/;
 
 /** Returns the messages of validation that are no whole sentence of ours about the field, or repeat each other. */
 export function foreignWords(issues: readonly Told[] = []): readonly string[] {

@@ -97,7 +97,7 @@ describe("a refused request is told in whole sentences what each field has to be
       "a name of the customer's that is too long",
       { platforms: ["bluesky"], metadata: { ["k".repeat(65)]: "x" } },
       [
-        `"metadata.${"k".repeat(65)}" has a name that does not fit: it must have 1 to 64 characters, not 65.`,
+        `"metadata.${"k".repeat(65)}" has an invalid name: it must have 1 to 64 characters, not 65.`,
       ],
     ],
     [
@@ -111,7 +111,7 @@ describe("a refused request is told in whole sentences what each field has to be
       [
         `"platformOptions.bluesky.linkCard.url" must be an http or https URL.`,
         `"platformOptions.bluesky.linkCard.title" is missing and must be text of 1 to 300 characters.`,
-        `"platformOptions.bluesky.linkCard.colour" is not a field here. The fields are "url", "title", "description" and "thumbnailUrl".`,
+        `"platformOptions.bluesky.linkCard.colour" is not a known field. The fields are "url", "title", "description" and "thumbnailUrl".`,
       ],
     ],
   ])(
@@ -134,7 +134,7 @@ describe("a refused request is told in whole sentences what each field has to be
       const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
       expect(sentence).toMatch(
         new RegExp(
-          `^"${name}" is not a field here\\. Did you mean "${meant}"\\? The fields are "text", .*\\.$`,
+          `^"${name}" is not a known field\\. Did you mean "${meant}"\\? The fields are "text", .*\\.$`,
         ),
       );
     },
@@ -142,12 +142,12 @@ describe("a refused request is told in whole sentences what each field has to be
 
   test.each(["colour", "to", "x".repeat(5_000)])("nothing is meant by %s", async (name) => {
     const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
-    expect(sentence).toContain('is not a field here. The fields are "text", ');
+    expect(sentence).toContain('is not a known field. The fields are "text", ');
   });
 
   test("an unknown name in the query is called a query parameter", async () => {
     expect(await told("GET", "v1/profiles", {}, "page=2")).toEqual([
-      `"page" is not a query parameter here. The query parameters are "limit", "cursor", "externalId" and "status".`,
+      `"page" is not a known query parameter. The query parameters are "limit", "cursor", "externalId" and "status".`,
     ]);
     expect(await told("GET", "v1/profiles", {}, "limits=2")).toEqual([
       expect.stringContaining('Did you mean "limit"?'),

@@ -1464,7 +1464,7 @@ export interface components {
         } & components["schemas"]["RemovePostRequest"];
         answer: components["schemas"]["Post"];
       };
-      /** Get what each network accepts */
+      /** Get networks and their rules */
       getNetworks: {
         input: Record<string, never>;
         answer: components["schemas"]["NetworkDescriptions"];
@@ -2043,30 +2043,30 @@ export interface components {
         };
         answer: components["schemas"]["TotpSecret"];
       };
-      /** Switch TOTP off */
+      /** Turn off TOTP */
       removeTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpRequest"];
       };
-      /** Switch TOTP on */
+      /** Turn on TOTP */
       confirmTotp: {
         input: {
           applicationId?: string;
         } & components["schemas"]["ConfirmTotpRequest"];
         answer: components["schemas"]["RecoveryCodes"];
       };
-      /** Switch TOTP off with a POST */
+      /** Turn off TOTP with a POST */
       removeTotpByPost: {
         input: {
           applicationId?: string;
         } & components["schemas"]["RemoveTotpByPostRequest"];
       };
-      /** Verify an email */
+      /** Verify an email address */
       verifyEmail: {
         input: components["schemas"]["VerifyEmailRequest"];
       };
-      /** Resend the verification mail */
+      /** Resend the verification email */
       resendVerification: {
         input: {
           applicationId?: string;
@@ -2085,7 +2085,7 @@ export interface components {
           deviceToken: string;
         };
       };
-      /** Change the email */
+      /** Change the email address */
       changeEmail: {
         input: {
           applicationId?: string;

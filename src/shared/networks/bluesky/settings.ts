@@ -26,7 +26,7 @@ export const blueskySettings: NetworkSettings = {
     BLUESKY_OAUTH_KEY: setting(
       es256PrivateKey,
       null,
-      "Private ES256 key as a JWK with a `kid`: Bluesky's OAuth knows this service by it; without it accounts are linked by app password alone. A `PUBLIC_BASE_URL` on localhost needs none.",
+      "Private ES256 key as a JWK with a `kid`, by which Bluesky's OAuth identifies this service. Without it, accounts can be linked only with an app password. A `PUBLIC_BASE_URL` on localhost needs none.",
     ),
   },
   read,

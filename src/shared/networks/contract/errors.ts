@@ -33,20 +33,20 @@ export type LegErrorCode = keyof typeof LEG_ERRORS;
 /** Codes that are only warnings, by what each of them means: what is done to the post, or could not be done. */
 export const WARNING_MEANINGS = {
   image_changed:
-    "A picture is converted, scaled, turned, compressed, flattened or shown as its first frame: `rule` says which.",
+    "A picture is converted, scaled, rotated, compressed, flattened or reduced to its first frame: `rule` says which.",
   metadata_removed:
-    "Where, when and with what a picture was taken is left out, or what its file has besides the picture.",
-  text_shortened: "The text is shown shorter than it was given.",
-  alt_text_shortened: "An alternative text is cut, between words if possible.",
-  near_limit: "A limit is nearly reached. Nothing is done.",
+    "Metadata (time, place, camera) or other data in the picture's file is removed.",
+  text_shortened: "The text is shortened.",
+  alt_text_shortened: "An alternative text is shortened, between words if possible.",
+  near_limit: "A limit is nearly reached. Nothing is changed.",
   option_unused:
-    "A field, a text or an alternative text has no place on this network or kind of post, and is left out.",
+    "A field, a text or an alternative text isn't supported on this network or for this kind of post, and is left out.",
   link_card_skipped: "The link card is left out.",
   first_comment_failed: "The first comment was not published.",
   first_comment_unknown: "The network did not confirm the first comment.",
   thumbnail_failed: "The picture of a link card is left out.",
   kind_changed: "The post is published as another kind, such as a feed video instead of a reel.",
-  default_used: "A value was chosen for the caller, such as a document's title.",
+  default_used: "A default is used for something that was left out, such as a document's title.",
   type_unknown:
     "It isn't known whether the network accepts a file of this type. The file is sent as it is.",
 } as const;

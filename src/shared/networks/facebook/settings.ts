@@ -13,11 +13,11 @@ export const facebookSettings = networkSettings(
       "30",
       "Reels per Facebook page in 24 hours.",
     ),
-    ...appSettings("FACEBOOK_APP", "The app at Facebook; without it Facebook is not available."),
+    ...appSettings("FACEBOOK_APP", "The Facebook app. Without it, Facebook is not available."),
     FACEBOOK_LOGIN_CONFIG_ID: setting(
       text,
       null,
-      "The configuration of Facebook Login for Business that people link by; it says which permissions they are asked for. Without it they are asked for those that the service needs.",
+      "The configuration of Facebook Login for Business with which people link accounts. It defines the permissions that are requested. Without it, the service requests those that it needs.",
     ),
     FACEBOOK_BUSINESS_MANAGEMENT: withDefault(
       flag,

@@ -13,7 +13,7 @@ export const instagramSettings = networkSettings(
     ),
     ...appSettings(
       "INSTAGRAM_APP",
-      "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
+      "The Instagram app, whose id is not the Facebook app's. Without it, Instagram is not available.",
     ),
     INSTAGRAM_COMMENTS: commentsSetting("Instagram", [COMMENTS], "Meta"),
     ...graphVersion,

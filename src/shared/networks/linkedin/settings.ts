@@ -23,17 +23,17 @@ export const linkedinSettings = networkSettings(
     ),
     ...appSettings(
       "LINKEDIN_CLIENT",
-      "The app at LinkedIn, with which members post; without it LinkedIn is not available.",
+      "The LinkedIn app with which members post. Without it, LinkedIn is not available.",
     ),
     ...appSettings(
       "LINKEDIN_ORG_CLIENT",
-      "The app with LinkedIn's Community Management product; without it no company page can be linked.",
+      "The app with LinkedIn's Community Management product. Without it, no company page can be linked.",
     ),
     LINKEDIN_COMMENTS: commentsSetting("LinkedIn", COMMENTS),
     LINKEDIN_VERSION: withDefault(
       shape(() => matching(/^20\d{2}(0[1-9]|1[0-2])$/, "must be a month such as 202609")),
       "202609",
-      "Version of LinkedIn's API; each lives for a year at least.",
+      "Version of LinkedIn's API. Each is supported for at least a year.",
     ),
   },
   (values) => {

@@ -36,12 +36,12 @@ const invitationFields = shape(() => ({
   status: z
     .enum(INVITATION_STATUSES)
     .describe(
-      "`withdrawn` also when the user who made it was removed, is no owner any more or has a new password.",
+      "`withdrawn` also if the user who created it was removed, is no longer an owner or has a new password.",
     ),
   invitedBy: z
     .strictObject({ id: idOf("user"), email: z.string() })
     .nullable()
-    .describe("The user who requested its present link. Null when that user was removed."),
+    .describe("The user who requested its current link. Null if that user was removed."),
   createdAt: time(),
   expiresAt: time(),
   acceptedAt: time().nullable(),
@@ -62,9 +62,7 @@ export const madeInvitation = shape(() =>
       url: z
         .string()
         .optional()
-        .describe(
-          "The link to hand over, if the relay sends no mail. Only this answer contains it.",
-        ),
+        .describe("The link to hand over, if the relay sends no email. It is returned only here."),
     })
     .meta({ id: "InvitationMade" }),
 );

@@ -51,7 +51,7 @@ export const email = shape(() =>
 );
 
 export const token = shape(() =>
-  z.string().max(TOKEN_LENGTH_MAX).describe("The part after `token=` of the link that was sent."),
+  z.string().max(TOKEN_LENGTH_MAX).describe("The part after `token=` in the link that was sent."),
 );
 
 export const VerifyBody = shape(() =>
@@ -77,7 +77,7 @@ export const AskForResetBody = shape(() =>
       .max(DEVICE_LENGTH_MAX)
       .optional()
       .describe(
-        "The token of an earlier login from this device, which has a separate limit of three mails an hour.",
+        "The token of an earlier login from this device, which has a separate limit of three emails an hour.",
       ),
   }),
 );
@@ -88,7 +88,7 @@ export const ResetLinkBody = shape(() =>
     removeTotp: z
       .boolean()
       .default(false)
-      .describe("Whether using the link also switches the second factor off."),
+      .describe("Whether using the link also turns off two-factor authentication."),
   }),
 );
 export type ResetLink = ShapeOf<typeof ResetLinkBody>;

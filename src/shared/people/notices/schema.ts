@@ -28,7 +28,7 @@ export const notices = shape(
       })
       .meta({
         id: "Notices",
-        description: "The notices that the platform's owners get by mail.",
+        description: "The notices that the platform's owners get by email.",
       }) satisfies z.ZodType<NoticeSettings>,
 );
 

@@ -28,14 +28,14 @@ export const newPassword = shape(() =>
     .min(PASSWORD_LENGTH.min)
     .max(PASSWORD_LENGTH.max)
     .describe(
-      "Not a common one, and not made of the email, the platform's name or the service's name: `password_too_weak`, which is checked when all else is right.",
+      "Must not be a common password, or based on the email address, the platform's name or the service's name. Otherwise the issue is `password_too_weak`, which is checked only if everything else is valid.",
     ),
 );
 export const role = shape(() =>
   z
     .enum(USER_ROLES)
     .describe(
-      "An `owner` may do everything. A `member` changes neither other users, API keys and the budget nor the platform, and neither disables applications nor erases profiles.",
+      "An `owner` can do everything. A `member` can't change other users, API keys, the budget or the platform, and can't disable applications or erase profiles.",
     ),
 );
 const name = shape(() => z.string().trim().min(1).max(120));
@@ -43,7 +43,7 @@ const name = shape(() => z.string().trim().min(1).max(120));
 export const chosenLocale = shape(() =>
   locale()
     .optional()
-    .describe("The language of mails to this user. The default follows `Accept-Language`."),
+    .describe("The language of emails to this user. The default follows `Accept-Language`."),
 );
 
 export const SignUpBody = shape(() =>
@@ -78,14 +78,14 @@ const codeText = (mayBeBlank: boolean) =>
       `must be ${CODE_WORDS}`,
     )
     .describe(
-      "Six digits of the authenticator app, or a recovery code. Spaces and dashes don't matter.",
+      "Six digits from the authenticator app, or a recovery code. Spaces and dashes don't matter.",
     );
 const triedCode = shape(() => codeText(false));
 const optionalCode = shape(() =>
   codeText(true)
     .optional()
     .describe(
-      "Needed if TOTP is on: the six digits of the authenticator app, or a recovery code. Spaces and dashes don't matter.",
+      "Required if TOTP is on: six digits from the authenticator app, or a recovery code. Spaces and dashes don't matter.",
     ),
 );
 
@@ -115,7 +115,7 @@ export const LogOutBody = shape(() =>
     everywhere: z
       .boolean()
       .default(true)
-      .describe("Whether every session of the user ends, or this one alone."),
+      .describe("Whether every session of the user ends, or only this one."),
   }),
 );
 export type LogOut = ShapeOf<typeof LogOutBody>;
@@ -148,7 +148,7 @@ export type RemoveTotp = ShapeOf<typeof RemoveTotpBody>;
 export const ChangeEmailBody = shape(() =>
   z.strictObject({
     newEmail: email(),
-    password: triedPassword().describe("The present one."),
+    password: triedPassword().describe("The current password."),
     totpCode: optionalCode(),
   }),
 );
@@ -170,7 +170,7 @@ export const UpdateUserBody = shape(() =>
       role: role().optional(),
       locale: locale()
         .optional()
-        .describe("The language of the mails to this user; each changes their own."),
+        .describe("The language of emails to this user. Users can change only their own."),
     })
     .refine(({ role, locale }) => role !== undefined || locale !== undefined, {
       error: "must have `role` or `locale`",
@@ -184,7 +184,7 @@ export type ListUsers = ShapeOf<typeof ListUsersQuery>;
 export const FindUserQuery = shape(() =>
   z.strictObject({
     email: withoutSpace(z.string().trim().min(1).max(EMAIL_LENGTH_MAX))
-      .describe("The whole address. Upper and lower case are the same.")
+      .describe("The complete address, in upper or lower case.")
       .meta({ examples: ["owner@example.com"] }),
   }),
 );
@@ -197,8 +197,8 @@ export const CreatePlatformBody = shape(() =>
     ownerPassword: newPassword(),
     locale: locale()
       .optional()
-      .describe("The language of the mails to the owner; `en` without it."),
-    initialTokens: z.int().min(1).max(TOKENS_MAX).optional().describe("Credited at once."),
+      .describe("The language of emails to the owner. The default is `en`."),
+    initialTokens: z.int().min(1).max(TOKENS_MAX).optional().describe("Credited immediately."),
   }),
 );
 export type CreatePlatform = ShapeOf<typeof CreatePlatformBody>;
@@ -209,8 +209,8 @@ const userFields = shape(() => ({
   role: role(),
   emailVerified: z
     .boolean()
-    .describe("If the relay sends mail, a user who is not verified may only read."),
-  locale: locale().describe("The language of the mails to this user."),
+    .describe("If the relay sends email, a user who is not verified can only read."),
+  locale: locale().describe("The language of emails to this user."),
   totpEnabled: z.boolean(),
   createdAt: time(),
   lastLoginAt: time().nullable(),
@@ -255,7 +255,9 @@ export const confirmedSession = shape(
         token: z
           .string()
           .describe("A token of the same session. The previous one stays valid too."),
-        expiresIn: count().describe("Seconds until the session ends, as it would have before."),
+        expiresIn: count().describe(
+          "Seconds until the session ends, which the confirmation doesn't change.",
+        ),
         expiresAt: time(),
         confirmedUntil: time(),
       })

@@ -23,7 +23,7 @@ const networkNames = shape(() =>
       // So that it is reported together with an entry that is no network.
       when: ({ value }) => Array.isArray(value),
     })
-    .meta({ description: "The networks, one leg each.", uniqueItems: true }),
+    .meta({ description: "The networks to publish to. Each gets one leg.", uniqueItems: true }),
 );
 
 const text = shape(() => z.string().max(TEXT_UTF16_MAX));
@@ -32,13 +32,13 @@ const altTexts = shape(() =>
   z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
 );
 const ABOUT = {
-  text: "May be empty when there is media. Each network's own limit is checked, see `validate`.",
-  mediaUrls: "Public https addresses, without credentials, which are fetched when publishing.",
+  text: "May be empty if there is media. Each network's own limit applies: see `POST /v1/posts/validate`.",
+  mediaUrls: "Public https URLs without credentials. They are fetched when the post is published.",
   altTexts:
-    "As long as `mediaUrls`, null where there is none. A longer text than a network accepts is cut, with the warning `alt_text_shortened`.",
-  scheduleAt: "More than 10 seconds and at most 365 days ahead; null or absent: now.",
+    "One item for each item of `mediaUrls`; null for a file without one. Texts that are too long for a network are shortened, with the warning `alt_text_shortened`.",
+  scheduleAt: "More than 10 seconds and at most 365 days in the future. Null or absent means now.",
   platformOptions:
-    "By network, of those in `platforms`: its own text or media, and what only it has.",
+    "For each network in `platforms`: its own text or media, and options that only it has.",
 };
 
 const platformOptions = shape(() => platformOptionsSchema().meta({ id: "PlatformOptions" }));
@@ -64,14 +64,16 @@ export const UpdatePostBody = shape(() =>
     platforms: networkNames().optional(),
     mediaUrls: clearable(mediaUrls(), []).describe(ABOUT.mediaUrls),
     altTexts: clearable(altTexts(), []).describe(ABOUT.altTexts),
-    scheduleAt: instant().optional().describe("More than 10 seconds and at most 365 days ahead."),
+    scheduleAt: instant()
+      .optional()
+      .describe("More than 10 seconds and at most 365 days in the future."),
     platformOptions: clearable(platformOptions(), {}).describe(ABOUT.platformOptions),
     externalId: externalId().optional(),
     metadata: clearable(metadata(), {}),
     expectedUpdatedAt: instant()
       .optional()
       .describe(
-        "`updatedAt` as you read it. If the post has changed since, this request changes nothing.",
+        "The `updatedAt` that you read. If the post has changed since, this request changes nothing.",
       ),
   }),
 );

@@ -21,8 +21,8 @@ const fileLimits = shape(() => ({
   types: z
     .array(z.string())
     .nullable()
-    .describe("The types that it accepts. Null where it accepts any of the kind."),
-  bytesMax: count().nullable().describe("Null where only the network itself knows."),
+    .describe("The types that it accepts. Null if it accepts any type of this kind."),
+  bytesMax: count().nullable().describe("Null if only the network knows it."),
 }));
 
 const networkLimits = shape(() =>
@@ -31,16 +31,16 @@ const networkLimits = shape(() =>
     unit: z
       .enum(["graphemes", "utf16", "characters", "bytes"])
       .describe(
-        "What is counted: what readers see as characters, UTF-16 code units, Unicode characters as the network counts them, or bytes.",
+        "What the network counts: characters as readers see them, UTF-16 code units, Unicode characters, or bytes.",
       ),
     maxMedia: count().describe("Files in a post. Some kinds allow fewer; see `rules`."),
     image: z
       .strictObject(fileLimits())
-      .describe("Larger images and other types are fitted where possible."),
+      .describe("Larger images and other types are converted if possible."),
     video: z
       .strictObject({ ...fileLimits(), secondsMax: count().nullable() })
       .nullable()
-      .describe("Null where it accepts none."),
+      .describe("Null if it accepts none."),
   }),
 );
 
@@ -49,22 +49,25 @@ const networkRule = shape(() =>
     id: z.string().describe("`rule` of findings and of a leg's error."),
     severity: z.enum(["error", "warning"]),
     code: findingCode(),
-    message: z.string().describe("`{used}` stands for a number that the post decides."),
+    message: z.string().describe("`{used}` stands for a number that depends on the post."),
     remediation: z.string(),
-    developerHint: z.string().nullable().describe("For the program that calls. Often null."),
+    developerHint: z
+      .string()
+      .nullable()
+      .describe("For the developer of the calling program. Often null."),
   }),
 );
 
 const networkDescription = shape(() =>
   z
     .strictObject({
-      name: z.string().describe("As people know it."),
+      name: z.string().describe("The name to show to people."),
       configured: z
         .boolean()
         .describe("Whether accounts can be linked. If not, the relay has no app for the network."),
       fields: z.array(z.string()).describe("The fields of `platformOptions.<network>`."),
       limits: networkLimits().describe(
-        "For an account of which nothing else is known. `limits` of a connection has what its account or server adds.",
+        "For an account about which nothing else is known. The `limits` of a connection are those of its account and server.",
       ),
       rules: z.array(networkRule()),
     })

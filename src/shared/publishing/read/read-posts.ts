@@ -68,7 +68,7 @@ export const ListPostsQuery = shape(() =>
     platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
     externalId: externalIdFilter().optional(),
     from: instantFilter().optional().describe("Only those created at this time or later."),
-    to: instantFilter().optional().describe("Created before."),
+    to: instantFilter().optional().describe("Only posts created before this time."),
   }),
 );
 type ListPosts = ShapeOf<typeof ListPostsQuery>;

@@ -20,7 +20,7 @@ export const CreateApplicationBody = shape(() =>
       .trim()
       .max(80)
       .optional()
-      .describe("The default is the application's name followed by the word default."),
+      .describe('The default is the application\'s name followed by "default".'),
   }),
 );
 export type CreateApplication = ShapeOf<typeof CreateApplicationBody>;
@@ -48,7 +48,8 @@ export const application = shape(
   () =>
     z.strictObject(fields()).meta({
       id: "Application",
-      description: "A product of the platform: keys, profiles and webhooks belong to one.",
+      description:
+        "A product of the platform. Keys, profiles and webhooks belong to one application.",
     }) satisfies z.ZodType<Application>,
 );
 
@@ -64,7 +65,7 @@ export const applicationCreated = shape(
             keyPrefix: z.string(),
             scope: z.enum(KEY_SCOPES),
             applicationId: idOf("application"),
-            secret: z.string().describe("Only this answer contains it."),
+            secret: z.string().describe("It is returned only here."),
           })
           .nullable()
           .describe("Null when `createDefaultKey` was false."),

@@ -21,12 +21,14 @@ export const CreateKeyBody = shape(() =>
       .datetime({ offset: true })
       .nullish()
       .describe(
-        "When the key expires, in the future. Without it, or with null, the key never expires. A key that is made by another key expires no later than that one, whose expiry is also the default.",
+        "When the key expires, in the future. If absent or null, the key never expires. A key created with another key expires no later than that key, whose expiry is also the default.",
       ),
     scope: z
       .enum(KEY_SCOPES)
       .default("app_admin")
-      .describe("`app_admin`: every profile of the application. `restricted`: the allowlist's."),
+      .describe(
+        "`app_admin`: every profile of the application. `restricted`: only the profiles on its allowlist.",
+      ),
     allowedProfileIds: z
       .array(profileId())
       .max(ALLOWED_PROFILES_MAX)
@@ -57,7 +59,7 @@ export const EndKeyQuery = shape(() =>
       .enum(["true", "false"])
       .default("false")
       .transform((value) => value === "true")
-      .describe("Whether the keys that it made, and those that they made, end with it."),
+      .describe("Whether the keys that were created with it, directly or indirectly, end as well."),
   }),
 );
 export type EndKey = ShapeOf<typeof EndKeyQuery>;
@@ -79,14 +81,16 @@ const fields = shape(() => ({
   name: z.string(),
   scope: z
     .enum(KEY_SCOPES)
-    .describe("`app_admin`: every profile of the application. `restricted`: the allowlist's."),
+    .describe(
+      "`app_admin`: every profile of the application. `restricted`: only the profiles on its allowlist.",
+    ),
   allowedProfileIds: z.array(z.string()),
-  keyPrefix: z.string().describe("Enough of the secret to recognise it."),
+  keyPrefix: z.string().describe("The beginning of the secret, to recognise it."),
   status: z.enum(["active", "revoked", "expired"]),
   expiresAt: time().nullable(),
-  lastUsedAt: time().nullable().describe("Right to the minute."),
+  lastUsedAt: time().nullable().describe("Accurate to the minute."),
   createdAt: time(),
-  createdBy: actor().describe("The key or the person that made it."),
+  createdBy: actor().describe("The key or person that created it."),
 }));
 
 export const apiKey = shape(
@@ -98,7 +102,7 @@ export const apiKeyCreated = shape(
     z
       .strictObject({
         ...fields(),
-        secret: z.string().describe("Only this answer contains it."),
+        secret: z.string().describe("It is returned only here."),
       })
       .meta({ id: "ApiKeyCreated" }) satisfies z.ZodType<KeyCreated>,
 );
@@ -112,7 +116,7 @@ export const profileGrant = shape(
         applicationId: idOf("application"),
         expiresIn: count().describe("Seconds."),
         expiresAt: time(),
-        header: z.string().describe("The header to send it in."),
+        header: z.string().describe("The header in which to send the token."),
       })
       .meta({ id: "ProfileGrant" }) satisfies z.ZodType<ProfileGrant>,
 );

@@ -14,7 +14,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { PROFILE_STATUSES, type ProfileView } from "./profile.ts";
 
 const title = shape(() =>
-  z.string().trim().min(1).max(120).describe("The name that your staff knows it by."),
+  z.string().trim().min(1).max(120).describe("The name by which your staff knows it."),
 );
 
 export const CreateProfileBody = shape(() =>
@@ -89,11 +89,11 @@ export const profile = shape(
         status: z
           .enum(PROFILE_STATUSES)
           .describe(
-            "A disabled profile can be read, but not published for. One that is being erased will soon be gone.",
+            "You can read a disabled profile but not publish for it. A profile that is being erased will soon be gone.",
           ),
         connections: z
           .array(z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }))
-          .describe("The accounts that are linked to it, in short."),
+          .describe("A summary of the accounts that are linked to it."),
         createdAt: time(),
         updatedAt: time(),
       })
