@@ -9,7 +9,7 @@ import { MUTANTS } from "./mutants.ts";
 import { MUTANTS_OF_CALLS } from "./mutants-of-calls.ts";
 import { RULES } from "./rules.ts";
 import { simulate } from "./simulation.ts";
-import { belated, contest, midnight, redrives } from "./small-models.ts";
+import { belated, contest, listings, midnight, redrives } from "./small-models.ts";
 
 const SEEDS_MAX = 2_000;
 /** A change to the product moves what a seed shows, and the time of `npm test` must not grow by looking for it. */
@@ -60,7 +60,7 @@ describe(`within ${SEEDS_MAX} seeds the rules notice`, () => {
   );
 });
 
-test.each([contest, redrives, belated, midnight, fence])(
+test.each([contest, redrives, belated, midnight, listings, fence])(
   "nothing breaks in the small model %o",
   { timeout: 600_000 },
   async (smallModel) => {

@@ -6,13 +6,17 @@ import { withCall } from "../../../src/shared/publishing/leg.ts";
 import type { PublishCall } from "../../../src/shared/networks/contract/visible-call.ts";
 import { STORM_EVERY } from "../weather.ts";
 import { replaceIn } from "../../setup/replace-in.ts";
-import { belated } from "./small-models.ts";
+import { belated, listings } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
   committing,
   listing,
   committingApart,
+  dropping,
   isListing,
+  isListingAccount,
+  isListingAttention,
+  isNaming,
   isOwnRow,
   isScheduling,
   lastOf,
@@ -304,6 +308,33 @@ export const MUTANTS: readonly Mutant[] = [
           operation.id.startsWith("end|") ? writes.filter((write) => !isListing(write)) : writes,
         ),
       ),
+  },
+  {
+    name: "L5: what listed an account stays when another one is linked in its place",
+    era: 84,
+    shownBy: listings,
+    services: (services) =>
+      dropping(services, (write) => write.kind === "delete" && isListingAccount(write)),
+  },
+  {
+    name: "L6: an account that is linked again stays among those that need attention",
+    era: 85,
+    shownBy: listings,
+    services: (services) =>
+      dropping(services, (write) => write.kind === "delete" && isListingAttention(write)),
+  },
+  {
+    name: "L7: an account that the network refuses is not listed among those that need attention",
+    era: 86,
+    shownBy: listings,
+    services: (services) => dropping(services, isListingAttention),
+  },
+  {
+    name: "L8: a profile is still found by the name that it had",
+    era: 87,
+    shownBy: listings,
+    services: (services) =>
+      dropping(services, (write) => write.kind === "delete" && isNaming(write)),
   },
   {
     name: "C8: a leg is claimed without an open reservation",

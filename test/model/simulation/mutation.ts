@@ -4,6 +4,7 @@ import { WALKS } from "../../../src/shared/background/walks.ts";
 import type { PartitionOperation } from "../../../src/shared/partition/partition.ts";
 import { ENTRY_ROWS, WALLET_KEY } from "../../../src/shared/ledger/wallet-row.ts";
 import type { Services } from "../../../src/shared/compose.ts";
+import { CONNECTION_INDEXES } from "../../../src/shared/connections/connection-index.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../../src/shared/publishing/post-change.ts";
 import { applicationPostRow, scheduledPostRow } from "../../../src/shared/publishing/post-index.ts";
@@ -16,6 +17,7 @@ import {
   type StoredRow,
   type TransactionResult,
 } from "../../../src/shared/runtime/storage/row.ts";
+import { profileNameKey } from "../../../src/shared/tenants/profiles/profile-store.ts";
 import { unlessDamaged } from "../../../src/shared/runtime/storage/damaged-row.ts";
 import { Table } from "../../../src/shared/runtime/storage/table.ts";
 import type { WakeKind, WakeRange, Wakes } from "../../../src/shared/wake/wake.ts";
@@ -92,6 +94,21 @@ export const isScheduling = (write: RowWrite): boolean =>
   write.kind !== "delete" &&
   isListing(write) &&
   unlessDamaged(() => applicationPostRow.decode(write.row)) === undefined;
+
+/** Returns whether a write is of a row whose key begins as this one, which needs no more than the kind of row. */
+const isOfKindOf = (rowKey: string) => (write: RowWrite) =>
+  keyOfWrite(write).startsWith(rowKey.slice(0, rowKey.indexOf("|") + 1));
+
+/** Return whether the write is of a row that lists a connection, that lists one that needs attention, or that names a profile. */
+export const isListingAccount = isOfKindOf(CONNECTION_INDEXES.application.prefix(""));
+export const isListingAttention = isOfKindOf(CONNECTION_INDEXES.attention.prefix(""));
+export const isNaming = isOfKindOf(profileNameKey({ id: "", applicationId: "" }, ""));
+
+/** The partitions without the writes of a kind in what operations decide. */
+export const dropping = (services: Services, isDropped: (write: RowWrite) => boolean): void =>
+  committing(services, (operation) =>
+    writing(operation, (writes) => writes.filter((write) => !isDropped(write))),
+  );
 
 /** Returns an operation that writes whatever row says that another one came first. */
 export const overwriting = <T>(operation: PartitionOperation<T>): PartitionOperation<T> =>

@@ -1,8 +1,10 @@
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
+import type { Connection } from "../../../src/shared/connections/connection.ts";
 import type { StoredEntry } from "../../../src/shared/ledger/wallet-row.ts";
 import { isBusy, legStatusOf } from "../../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../../src/shared/publishing/post-store.ts";
 import type { IndexName } from "../../../src/shared/publishing/post.ts";
+import type { Profile } from "../../../src/shared/tenants/profiles/profile.ts";
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import type { Log } from "../../../src/shared/runtime/log.ts";
 import type { Delivery } from "../../../src/shared/webhooks/deliveries/delivery.ts";
@@ -13,7 +15,7 @@ import { Random } from "../random.ts";
 import { CalmMachine } from "../storage-model.ts";
 import type { TableModel } from "../table-model.ts";
 import type { VirtualTime } from "../virtual-time.ts";
-import { listViolations } from "./lists.ts";
+import { connectionListViolations, listViolations, nameViolations } from "./lists.ts";
 import type { Tenant } from "./tenants.ts";
 
 const PAGE = 1_000;
@@ -94,7 +96,10 @@ export class Observer {
     return found;
   }
 
-  /** Returns what is wrong with the lists of a platform's posts, or nothing if it `isOld` by the time that all are read. */
+  /**
+   * Returns what is wrong with the lists of a platform's posts, connections and profiles, or nothing if it `isOld` by the
+   * time that all are read.
+   */
   async wrongLists(platformId: string, isOld: () => boolean = () => false): Promise<string[]> {
     const posts = await this.posts([platformId]);
     const ofPlatform = this.#tenants().filter(({ scope }) => scope.platformId === platformId);
@@ -115,8 +120,36 @@ export class Observer {
       };
       const own = posts.filter(({ post }) => post.applicationId === applicationId);
       wrong.push(...listViolations(lists, own));
+      const profileIds = ofPlatform.flatMap(({ scope }) =>
+        scope.applicationId === applicationId ? [scope.profileId] : [],
+      );
+      wrong.push(...(await this.#wrongNames(platformId, applicationId, uniq(profileIds))));
     }
     return isOld() ? [] : wrong;
+  }
+
+  async #wrongNames(
+    platformId: string,
+    applicationId: string,
+    profileIds: readonly string[],
+  ): Promise<string[]> {
+    const { connections } = this.services.connections.stores;
+    const { profiles } = this.services.tenants.stores;
+    const read = async (index: "application" | "attention") => {
+      const part = { index, platformId, applicationId, at: undefined, rows: PAGE };
+      return (await connections.listIndexed(part)).map(({ entry }) => entry);
+    };
+    const lists = { application: await read("application"), attention: await read("attention") };
+    const linked: Connection[] = [];
+    const existing: Profile[] = [];
+    for (const profileId of profileIds) {
+      linked.push(...(await connections.listOfProfile({ platformId, profileId })));
+      const profile = await profiles.find(platformId, profileId);
+      if (profile !== undefined) existing.push(profile);
+    }
+    const part = { platformId, applicationId, beginning: "", at: undefined, rows: PAGE };
+    const names = await profiles.listNames(part);
+    return [...connectionListViolations(lists, linked), ...nameViolations(names, existing)];
   }
 
   /** Returns the entries of a platform, oldest first. */

@@ -5,6 +5,7 @@ import { parseConfig } from "../../../src/shared/config/config.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
 import { postWake } from "../../../src/shared/publishing/post.ts";
+import type { Profile } from "../../../src/shared/tenants/profiles/profile.ts";
 import { hintWakes } from "../../../src/shared/wake/wake.ts";
 import { newEvent } from "../../../src/shared/events/events.ts";
 import { firstDelivery } from "../../../src/shared/webhooks/deliveries/queue-delivery.ts";
@@ -16,7 +17,9 @@ import { TableModel } from "../table-model.ts";
 import { inVirtualTime, VirtualTime } from "../virtual-time.ts";
 import type { Mutant } from "./mutant.ts";
 import { SILENT } from "./observer.ts";
-import { createEndpoint, creditTokens } from "./tenants.ts";
+import { createEndpoint, creditTokens, linkAccount } from "./tenants.ts";
+import { connectionListViolations, nameViolations } from "./lists.ts";
+import { bounded } from "../../setup/bounded.ts";
 import { aCharge } from "../../setup/a-charge.ts";
 
 /* What takes more rows, or more requests, than a run of the simulation has: each a question of its own. */
@@ -242,3 +245,92 @@ export const midnight = (mutant: Mutant): Promise<readonly string[]> =>
       return spent === 2 * BUDGET ? [] : [`${spent} tokens were spent on two days of ${BUDGET}`];
     },
   );
+
+const DAYS_MS = 24 * 60 * 60_000;
+
+/** Two processes in turn change accounts and a profile in every way: the lists of the application are right after each. */
+export const listings = (mutant: Mutant): Promise<readonly string[]> =>
+  among(mutant, { processes: 2 }, async (processes, time) => {
+    const [first, second] = processes;
+    if (first === undefined || second === undefined) return [];
+    const now = () => first.clock.now();
+    const [platformId, applicationId, profileId] = [
+      newId("platform", now()),
+      newId("application", now()),
+      newId("profile", now()),
+    ];
+    const place = { platformId, profileId, network: "mastodon" } as const;
+    const stored = async () => {
+      const found = await first.connections.stores.connections.find(place);
+      if (found === undefined) throw new Error("nothing is linked");
+      return found;
+    };
+    const link = (name: string) => async (services: Services) => {
+      const id = newId("connection", now());
+      const owner = { platformId, applicationId, profileId };
+      await linkAccount(services, owner, { name, link: ["mastodon", "a.example"], id });
+    };
+    const mark =
+      (failure: { readonly code: "connection_needs_reauth" } | null) =>
+      async ({ connections: { stores } }: Services) => {
+        await stores.connections.mark(await stored(), failure);
+      };
+    const refuse = mark({ code: "connection_needs_reauth" });
+    const renew =
+      (days: number) =>
+      async ({ connections: { stores } }: Services) => {
+        const expiresAt = new Date(time.now + days * DAYS_MS).toISOString();
+        const credentials = bounded({ accessToken: `for ${days} days` });
+        await stores.connections.saveRefreshed(await stored(), { credentials, expiresAt });
+      };
+    const warn = async ({ connections: { stores } }: Services) =>
+      stores.accountChecks.recordWarned(await stored());
+    const revoke = async ({ connections: { stores } }: Services) => {
+      await stores.connections.revoke(await stored());
+    };
+    const change =
+      (changes: Partial<Profile>) =>
+      async ({ tenants: { stores } }: Services) => {
+        await stores.profiles.update(platformId, profileId, (one) => ({ ...one, ...changes }));
+      };
+    const at = now().toISOString();
+    const steps: readonly ((services: Services) => Promise<unknown>)[] = [
+      ({ tenants: { stores } }) =>
+        stores.profiles.create(platformId, {
+          id: profileId,
+          applicationId,
+          title: "Before",
+          externalId: "mine",
+          metadata: {},
+          status: "active",
+          createdAt: at,
+          updatedAt: at,
+        }),
+      ...[link("one"), refuse, link("one"), refuse, mark(null), renew(3), warn, refuse, mark(null)],
+      ...[renew(4), renew(60), renew(3), warn, link("one"), renew(3), warn, link("two"), refuse],
+      ...[revoke, link("two"), renew(2), warn, revoke],
+      ...[change({ title: "After" }), change({ externalId: "after" }), change({ title: "Mine" })],
+      change({ externalId: null }),
+      async ({ connections: { stores } }) => stores.connections.remove(await stored()),
+      ({ tenants: { stores } }) => stores.profiles.delete(platformId, profileId),
+    ];
+    for (const [index, step] of steps.entries()) {
+      await step(index % 2 === 0 ? first : second);
+      const { stores } = second.connections;
+      const list = async (name: "application" | "attention") => {
+        const part = { index: name, platformId, applicationId, at: undefined, rows: 100 };
+        return (await stores.connections.listIndexed(part)).map(({ entry }) => entry);
+      };
+      const lists = { application: await list("application"), attention: await list("attention") };
+      const { profiles } = second.tenants.stores;
+      const profile = await profiles.find(platformId, profileId);
+      const part = { platformId, applicationId, beginning: "", at: undefined, rows: 100 };
+      const wrong = [
+        ...connectionListViolations(lists, await stores.connections.listOfProfile(place)),
+        ...nameViolations(await profiles.listNames(part), profile === undefined ? [] : [profile]),
+      ];
+      if (wrong.length > 0) return wrong.map((text) => `after step ${index}: ${text}`);
+      await time.wait(1_000);
+    }
+    return [];
+  });

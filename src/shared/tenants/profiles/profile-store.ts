@@ -61,8 +61,10 @@ function namesOf({ title, externalId }: Profile): string[] {
 const namesOfApplication = (applicationId: string) => `FT|${applicationId}|`;
 
 /** Returns the key of the row by which a profile is found under a folded name. */
-export const profileNameKey = ({ id, applicationId }: Profile, folded: string) =>
-  namesOfApplication(applicationId) + foldedNameKey(folded, id);
+export const profileNameKey = (
+  { id, applicationId }: Pick<Profile, "id" | "applicationId">,
+  folded: string,
+) => namesOfApplication(applicationId) + foldedNameKey(folded, id);
 
 /** Returns the writes that replace the rows of some names of a profile by those of others. */
 function nameWrites(
