@@ -11,6 +11,9 @@ import {
   listSchedule,
   ListScheduleQuery,
 } from "../../src/shared/publishing/publishing.ts";
+import { outcomeRow } from "../../src/shared/events/event.ts";
+import { GetStatsQuery } from "../../src/shared/webhooks/schema.ts";
+import { getStats } from "../../src/shared/webhooks/webhooks.ts";
 import { idBefore } from "../../src/shared/runtime/ids.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, postOf } from "../publishing/fixtures.ts";
@@ -157,6 +160,38 @@ describe.each(SIZES)("in an application with %i posts", (size) => {
       ),
     );
     expect(made).toBeLessThanOrEqual(bound[isTen ? 0 : 1]);
+  });
+});
+
+describe.each(SIZES)("in an application whose %i posts have ended", (size) => {
+  const scope = {
+    platformId: `plt_ended-${size}`,
+    applicationId: `app_ended-${size}`,
+  } as ApplicationScope;
+  const types = ["post.processing", "leg.succeeded", "post.succeeded"] as const;
+
+  test("statistics take a bounded number of requests, and three when all is counted", async () => {
+    const rows: Row[] = [];
+    const now = relay.clock.now().getTime() - 60_000;
+    for (let count = 0; count < size * types.length; count += 1) {
+      const at = new Date(now - (size * types.length - count));
+      const columns = outcomeRow.encode({
+        type: types[count % types.length] ?? "post.processing",
+        createdAt: at.toISOString(),
+        network: "bluesky",
+        code: null,
+      });
+      rows.push({ ...columns, rowKey: `${idBefore("event", at.getTime())}${"0".repeat(16)}` });
+    }
+    await relay.tables.events.putAll(scope.applicationId, rows);
+    const stats = () =>
+      counted(() => getStats(relay.services.webhooks, scope, GetStatsQuery().parse({})));
+    const first = await stats();
+    expect(first.requests).toBeLessThanOrEqual(size === 10 ? 4 : 8);
+    const succeeded = first.result.days.reduce((sum, { posts: own }) => sum + own.succeeded, 0);
+    expect(succeeded).toBe(size === 100_000 ? 1_666 : size);
+    if (size === 100_000) return;
+    expect((await stats()).requests).toBe(3);
   });
 });
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
-import { type Event, newEvent } from "../../src/shared/events/events.ts";
+import { type DayCounts, type EventType, newEvent } from "../../src/shared/events/events.ts";
 import { hintEvents } from "../../src/shared/webhooks/webhooks.ts";
-import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
+import { anApplication, dataOf, freshSession, type TestApplication } from "../setup/factories.ts";
 import { dyingAt, type Death } from "../setup/dying-relay.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import { type Relay, startRelay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
+import { storedRows } from "../setup/stored-rows.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { runWalks } from "../setup/walks.ts";
 import { addPending } from "./emit-event.ts";
@@ -72,91 +73,121 @@ async function crashes(change: Change, moment: Death["moment"]): Promise<string[
   return wrong;
 }
 
-/** Two processes count the same events, each having read before the other one writes. */
-async function contest(change: Change): Promise<string[]> {
-  const publisher = await aPublisher(relay, ["bluesky"]);
-  const other = await startRelay({ sameDeploymentAs: relay });
-  const read = Promise.withResolvers<undefined>();
-  let readers = 0;
-  for (const { services } of [relay, other]) {
-    change(services);
-    replaceIn(services.webhooks.stores.days, (former) => ({
-      async write(...given) {
-        readers += 1;
-        if (readers === 2) read.resolve(undefined);
-        await read.promise;
-        return former.write(...given);
-      },
-    }));
-  }
-  await publisher.accept({ text: unique("Contested"), platforms: ["bluesky", "mastodon"] });
-  await settleAll();
-  const own = publisher.application;
-  const [left, right] = await Promise.all([statsAt(relay, own), statsAt(other, own)]);
-  const wrong = await wrongCounts(own);
-  await other.stop();
-  if (sorted(left.days) !== sorted(right.days)) wrong.push("they counted differently");
-  return readers < 2 ? [...wrong, "they did not meet"] : wrong;
+/** One more process of the deployment, changed. */
+async function aProcess(change: Change): Promise<Relay> {
+  const process = await startRelay({ sameDeploymentAs: relay });
+  change(process.services);
+  return process;
 }
 
-const ended = (
-  application: TestApplication,
-  more: Partial<Event> = {},
-  at = relay.clock.now(),
-) => ({
-  ...newEvent(
-    {
-      type: "leg.succeeded",
-      sequence: 1,
-      applicationId: application.id,
-      profileId: null,
-      postId: null,
-      data: { leg: { platform: "bluesky", error: null } },
+/** A process is about to write what it counted, while another one counts the same events and those of the next day. */
+async function contest(change: Change): Promise<string[]> {
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const { application } = publisher;
+  const publish = async () => {
+    await publisher.accept({ text: unique("Contested"), platforms: ["bluesky", "mastodon"] });
+    await settleAll();
+  };
+  const slow = await aProcess(change);
+  const [arrives, goes] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  replaceIn(slow.services.webhooks.stores.days, (former) => ({
+    async write(...given) {
+      arrives.resolve(undefined);
+      await goes.promise;
+      return await former.write(...given);
     },
-    at,
-  ),
-  ...more,
-});
+  }));
+  await publish();
+  const counting = statsAt(slow, application);
+  await arrives.promise;
+  await statsAt(relay, application);
+  relay.advance(DAY_MS);
+  await publish();
+  const { days } = await statsAt(relay, application);
+  goes.resolve(undefined);
+  const { days: counted } = await counting;
+  const wrong = await wrongCounts(application);
+  await slow.stop();
+  // It was asked on the first day.
+  return sorted(days[0]) === sorted(counted[0]) ? wrong : [...wrong, "they counted differently"];
+}
 
-/** An event that is written to the log later than a younger one. */
+/** An event as the log has it. */
+function ended(
+  { id: applicationId }: TestApplication,
+  at = relay.clock.now(),
+  { type = "leg.succeeded" as EventType, code = "" } = {},
+) {
+  const error = code === "" ? null : { code };
+  const data = { leg: { platform: "bluesky", error } };
+  const nobody = { sequence: 1, profileId: null, postId: null };
+  return { ...newEvent({ type, applicationId, ...nobody, data }, at), applicationId };
+}
+
+/** An event is written to the log later than a younger one. */
 async function overtaking(change: Change): Promise<string[]> {
   const application = await anApplication(relay);
   const { platform } = application;
-  change(relay.services);
+  const process = await aProcess(change);
   const late = ended(application);
   await addPending(relay.tables.core, platform.id, late);
   relay.advance(1_000);
-  const young = ended(application);
-  await relay.services.webhooks.stores.events.log([{ ...young, applicationId: application.id }]);
+  await relay.services.webhooks.stores.events.log([ended(application)]);
   relay.advance(16_000);
-  const before = await statsAt(relay, application);
+  const before = await statsAt(process, application);
   const wrong = before.days.length === 0 ? [] : ["what comes after a pending event is counted"];
   if (before.asOf !== late.createdAt) wrong.push(`it is counted up to ${before.asOf}`);
   await hintEvents(relay.services.webhooks, platform.id);
   await relay.drain();
+  await process.stop();
   return [...wrong, ...(await wrongCounts(application))];
 }
 
 /** Events that nobody asked to count are removed after a month. */
 async function purging(change: Change): Promise<string[]> {
   const publisher = await aPublisher(relay, ["bluesky"]);
-  change(relay.services);
+  const { application } = publisher;
   await publisher.accept({ text: unique("Purged"), platforms: ["bluesky", "mastodon"] });
   await settleAll();
-  const events = await allEvents(relay, publisher.application);
-  const { days: before } = { days: statsOfEvents(events) };
-  const day = before[0].day as string;
+  const before = statsOfEvents(await allEvents(relay, application));
   relay.advance(40 * DAY_MS);
-  await runWalks(relay.services, "purge-events");
-  const left = await relay.services.webhooks.stores.events.listAfter(
-    publisher.application.id,
-    "",
-    1,
-  );
-  const { days } = await statsAt(relay, publisher.application, `?from=${day}&to=${day}`);
+  const process = await aProcess(change);
+  await runWalks(process.services, "purge-events");
+  await process.stop();
+  const { events } = relay.services.webhooks.stores;
+  const left = await events.listAfter(application.id, "", 1);
+  const { day } = before[0];
+  const { days } = await statsAt(relay, application, `?from=${day}&to=${day}`);
   const wrong = left.length === 0 ? [] : ["events were not removed"];
   return sorted(days) === sorted(before) ? wrong : [...wrong, "counts went with the events"];
 }
+
+type Days = Services["webhooks"]["stores"]["days"];
+
+/** Changes how days are written. */
+const writing =
+  (change: (former: Days) => Days["write"]): Change =>
+  ({ webhooks: { stores } }) =>
+    replaceIn(stores.days, (former) => ({ write: change(former) }));
+
+/** Writes the end in one transaction, and the days in another one. */
+const inTwo = (isEndFirst: boolean) =>
+  writing((former) => async (applicationId, end, days) => {
+    const { end: stored } = await former.read(applicationId);
+    const isMoved = isEndFirst
+      ? await former.write(applicationId, end, [])
+      : await former.write(applicationId, { ...end, last: stored.last }, days);
+    if (!isMoved) return false;
+    const { end: moved } = await former.read(applicationId);
+    return await former.write(applicationId, { ...moved, last: end.last }, isEndFirst ? days : []);
+  });
+
+/** Overwrites what is stored, in whatever version. */
+const blindly = writing((former) => async (applicationId, end, days) => {
+  const { end: stored, days: rows } = await former.read(applicationId, "0");
+  const known = days.map((one) => ({ ...one, etag: rows.get(one.day)?.etag }));
+  return await former.write(applicationId, { ...end, etag: stored.etag }, known);
+});
 
 describe("events are counted once", () => {
   test.each(["before", "after"] as const)(
@@ -167,15 +198,147 @@ describe("events are counted once", () => {
     },
   );
 
+  test.each([
+    ["the end is written before the days", inTwo(true)],
+    ["the end is written after the days", inTwo(false)],
+  ])("which is noticed to fail when %s", { timeout: 240_000 }, async (_, change) => {
+    expect(await crashes(change, "after")).not.toEqual([]);
+  });
+
   test("when two processes count at the same time", async () => {
     expect(await contest(theProduct)).toEqual([]);
+    expect(await contest(blindly)).not.toEqual([]);
   });
 
   test("when one is logged after a younger one", async () => {
     expect(await overtaking(theProduct)).toEqual([]);
+    const carelessly: Change = ({ webhooks: { stores } }) =>
+      replaceIn(stores.events, () => ({ listPending: () => Promise.resolve([]) }));
+    expect(await overtaking(carelessly)).not.toEqual([]);
   });
 
   test("before they are removed", async () => {
     expect(await purging(theProduct)).toEqual([]);
+    const uncounted: Change = ({ webhooks: { stores } }) =>
+      replaceIn(stores.events, () => ({ listOutcomes: () => Promise.resolve([]) }));
+    expect(await purging(uncounted)).not.toEqual([]);
   });
+
+  test("and not held up for ever by one that can't be logged", async () => {
+    const application = await anApplication(relay);
+    await addPending(relay.tables.core, application.platform.id, ended(application));
+    relay.advance(31 * DAY_MS);
+    await relay.services.webhooks.stores.events.log([ended(application)]);
+    relay.advance(16_000);
+    const { days, asOf } = await statsAt(relay, application);
+    expect(days).toHaveLength(1);
+    expect(relay.clock.now().getTime() - Date.parse(asOf)).toBeLessThan(16_000);
+  });
+});
+
+describe("many events", () => {
+  const log = async (events: readonly ReturnType<typeof ended>[]) => {
+    await relay.services.webhooks.stores.events.log(events);
+    relay.advance(16_000);
+  };
+
+  test("are counted over several calls, and asOf says how far each came", async () => {
+    const application = await anApplication(relay);
+    const start = relay.clock.now().getTime();
+    const events = Array.from({ length: 6_000 }, (_, at) =>
+      ended(application, new Date(start + at)),
+    );
+    relay.advance(6_000);
+    await log(events);
+    const counted = ({ days: [day] }: { readonly days: readonly DayCounts[] }) =>
+      day?.legs["bluesky"]?.succeeded;
+    const first = await statsAt(relay, application);
+    expect(counted(first)).toBe(5_000);
+    expect(first.asOf).toBe(events[4_999]?.createdAt);
+    const second = await statsAt(relay, application);
+    expect(counted(second)).toBe(6_000);
+    expect(Date.parse(second.asOf)).toBeGreaterThan(start + 6_000);
+    expect(second.days).toEqual(statsOfEvents(events));
+  });
+
+  test("of many days are counted, also those before the range that was asked for", async () => {
+    const application = await anApplication(relay);
+    const events = [];
+    for (let day = 0; day < 40; day += 1) {
+      events.push(ended(application));
+      relay.advance(DAY_MS);
+    }
+    await log(events);
+    const today = relay.clock.now().toISOString().slice(0, 10);
+    for (let call = 0; call < 2; call += 1) {
+      const { days } = await statsAt(relay, application, `?from=${today}`);
+      expect(days).toEqual([]);
+    }
+    const first = events[0]?.createdAt.slice(0, 10);
+    const { days } = await statsAt(relay, application, `?from=${first}`);
+    expect(days).toEqual(statsOfEvents(events));
+    expect(days).toHaveLength(40);
+  });
+
+  test("with more than 30 codes on a day have the others added up", async () => {
+    const application = await anApplication(relay);
+    const codes = Array.from({ length: 35 }, (_, at) => `code_${at}`);
+    const failed = (code: string) =>
+      ended(application, relay.clock.now(), { type: "leg.failed", code });
+    await log([...codes, ...codes].map(failed));
+    const { days } = await statsAt(relay, application);
+    const { failed: sum, failedBy } = days[0].legs.bluesky;
+    expect(sum).toBe(70);
+    expect(Object.keys(failedBy)).toEqual([...codes.slice(0, 30), "other"]);
+    expect(failedBy).toMatchObject({ code_0: 2, code_29: 2, other: 10 });
+    await log([failed("code_0"), failed("code_34")]);
+    const later = (await statsAt(relay, application)).days[0].legs.bluesky.failedBy;
+    expect(later).toMatchObject({ code_0: 3, other: 11 });
+  });
+
+  test("are counted without the damaged ones, and days are shown without a damaged one", async () => {
+    const application = await anApplication(relay);
+    const [good, bad] = [ended(application), ended(application)];
+    await log([good, bad]);
+    const { events } = relay.tables;
+    await events.putProperties(application.id, { rowKey: bad.id, createdAt: 1 });
+    expect((await statsAt(relay, application)).days).toEqual(statsOfEvents([good]));
+    const day = good.createdAt.slice(0, 10);
+    await events.putProperties(`${application.id}|days`, { rowKey: day, ended: "{" });
+    relay.advance(DAY_MS);
+    const next = ended(application);
+    await log([next]);
+    expect((await statsAt(relay, application)).days).toEqual(statsOfEvents([next]));
+  });
+});
+
+test("counts are kept for 400 days, and go with the platform", async () => {
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const { application } = publisher;
+  await publisher.accept({ text: unique("Kept"), platforms: ["bluesky"] });
+  await settleAll();
+  const [{ day }] = (await statsAt(relay, application)).days;
+  const keysOf = async () => {
+    const rows = await storedRows(relay);
+    return rows
+      .filter(({ partitionKey }) => partitionKey === `${application.id}|days`)
+      .map(({ rowKey }) => rowKey);
+  };
+  relay.advance(399 * DAY_MS);
+  await runWalks(relay.services, "purge-events");
+  expect(await keysOf()).toEqual([day, "F"]);
+  relay.advance(2 * DAY_MS);
+  await runWalks(relay.services, "purge-events");
+  expect(await keysOf()).toEqual(["F"]);
+  const session = await freshSession(relay, application.platform);
+  const body = { name: "Example Media" };
+  dataOf(await relay.call("POST", "/v1/platform/close", { session, body }));
+  for (let at = 0; at < 10; at += 1) {
+    for (let round = 0; round < 4; round += 1) {
+      await runWalks(relay.services, "erase-profiles");
+      relay.advance(11 * 60_000);
+    }
+    relay.advance(DAY_MS);
+  }
+  expect(await keysOf()).toEqual([]);
 });

@@ -30,6 +30,15 @@ export function describeSelections(fresh: () => readonly [Table, Table]): void {
       await table.put("b", { rowKey: "4", other: "" });
     });
 
+    test("of some columns has these alone, where rows have them", async () => {
+      const range = { partitionKey: "b", from: "3", before: "9", limit: 5 };
+      const rows = await table.list({ ...range, columns: ["kind", "other"] });
+      expect(rows.map(({ row }) => row)).toEqual([
+        { rowKey: "3", kind: "kind 3" },
+        { rowKey: "4", other: "" },
+      ]);
+    });
+
     test.each<readonly [string, Selection, readonly string[]]>([
       [
         "nothing: the whole table",
