@@ -26,7 +26,7 @@ const PARTS = "parts";
 export const REFERENCE = join(FOLDER, "reference.json");
 
 /** Loaded when first needed, from the installed packages: native code or files of their own can't be bundled, and the rest is large. */
-export const INSTALLED = ["sharp", "mediabunny", "tinypool"];
+export const INSTALLED = ["sharp", "mediabunny", "tinypool", "libheif-js"];
 
 /** Longer than a host that was started on an earlier build is left running, so that it still finds its parts. */
 const STALE_MS = 24 * 3600 * 1000;

@@ -90,7 +90,7 @@ test("a wrong setting of the app or of a network ends the start, and is named", 
 });
 
 test.each([
-  ["image", /^(?:sharp|@img\/.*|image-size|mediabunny)$/],
+  ["image", /^(?:sharp|@img\/.*|image-size|mediabunny|libheif-js)$/],
   ["AT Protocol", /^@(?:atproto|atproto-labs)\//],
   ["OAuth and identity", /^(?:@azure\/(?:identity|msal-.*)|oauth4webapi|jsonwebtoken)$/],
   ["outgoing HTTP", /^undici/],

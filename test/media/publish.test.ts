@@ -61,7 +61,7 @@ beforeAll(async () => {
     "/exported.jpg": whole((await flag(1_200, 900).jpeg().toBuffer()).subarray(0, -2)),
     "/upright.jpg": whole(await flag(900, 1_200).jpeg().toBuffer()),
     "/raw.dng": whole(rawPhoto("Camera", { 50_706: 0x0401 })),
-    "/photo.heic": whole(await photoWithPlace(900, 600)),
+    "/photo.bmp": whole(await photoWithPlace(900, 600)),
     "/film.mov": whole(readFileSync(new URL("written/ffmpeg.mov", import.meta.url))),
     "/film.mkv": whole(readFileSync(new URL("written/ffmpeg.mkv", import.meta.url))),
     "/paint.bmp": whole(readFileSync(new URL("written/ffmpeg.bmp", import.meta.url))),
@@ -248,7 +248,7 @@ describe("files as people have them", () => {
     );
 
   test("a guess by a file's name is gone when the file was read and is another", async () => {
-    const body = { platforms: [...NETWORK_NAMES], mediaUrls: [at("photo.heic")] };
+    const body = { platforms: [...NETWORK_NAMES], mediaUrls: [at("photo.bmp")] };
     const byName = dataOf(
       await publisher.call("POST", "/v1/posts/validate", {
         body: { text: unique("Look"), ...body },
@@ -257,7 +257,7 @@ describe("files as people have them", () => {
     const guessed = NETWORK_NAMES.filter(
       (name) => ofType(name, byName.platforms[name].warnings).length > 0,
     );
-    expect(guessed).toEqual(["facebook", "instagram", "linkedin"]);
+    expect(guessed).toEqual(["instagram", "linkedin"]);
     const { platforms } = await validate(body);
     const { legs } = await publish(body);
     for (const { platform, status, warnings } of legs) {

@@ -96,19 +96,19 @@ describe("a camera's raw photo", () => {
 });
 
 describe("a picture that can't be converted", () => {
-  test.each([
-    ["HEIC", "\0\0\0\x1cftypheic", "image/heic"],
-    ["JPEG XL", "\xff\x0a", "image/jxl"],
-  ])("in %s is refused in words about pictures", async (_name, start, contentType) => {
-    const bytes = Buffer.from(start.padEnd(400, "\0"), "latin1");
-    expect((await open(bytes)).contentType).toBe(contentType);
-    for (const network of NETWORK_NAMES)
-      expect(await findings(bytes, network)).toEqual([
-        expect.objectContaining({
-          rule: `${network}.media.imageType`,
-        }),
-      ]);
-  });
+  test.each([["JPEG XL", "\xff\x0a", "image/jxl"]])(
+    "in %s is refused in words about pictures",
+    async (_name, start, contentType) => {
+      const bytes = Buffer.from(start.padEnd(400, "\0"), "latin1");
+      expect((await open(bytes)).contentType).toBe(contentType);
+      for (const network of NETWORK_NAMES)
+        expect(await findings(bytes, network)).toEqual([
+          expect.objectContaining({
+            rule: `${network}.media.imageType`,
+          }),
+        ]);
+    },
+  );
 });
 
 /** Made by qpdf in each form of encryption: those that need a password, and those that only forbid something. */

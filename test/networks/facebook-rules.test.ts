@@ -51,7 +51,7 @@ describe("Facebook's rules", () => {
     ["audio", { media: media("a.mp3") }, ["error facebook.media.type"]],
     [
       "an image that cannot be converted",
-      { media: media("a.heic") },
+      { media: media("a.svg") },
       ["warning facebook.media.typeUnknown"],
     ],
     ["a name without an ending", { media: media("a") }, []],

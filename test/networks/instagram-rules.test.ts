@@ -57,7 +57,7 @@ describe("Instagram's rules", () => {
     ["an image that is converted", { media: media("a.png") }, []],
     [
       "an image that cannot be converted",
-      { media: media("a.heic") },
+      { media: media("a.svg") },
       ["warning instagram.media.typeUnknown"],
     ],
     ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.typeUnknown"]],

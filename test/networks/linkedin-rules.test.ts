@@ -32,7 +32,7 @@ describe("LinkedIn's rules", () => {
     ["an image that is converted", { media: media("a.webp") }, []],
     [
       "an image that cannot be converted",
-      { media: media("a.heic") },
+      { media: media("a.svg") },
       ["warning linkedin.media.typeUnknown"],
     ],
     ["audio", { media: media("a.mp3") }, ["error linkedin.media.type"]],

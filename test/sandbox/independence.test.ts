@@ -71,7 +71,7 @@ test("no pattern and no table of the sandbox is the same text as one of the rela
 });
 
 test("the sandbox measures pictures and videos with none of the relay's libraries", () => {
-  const libraries = /^(?:sharp|image-size|mediabunny)$/;
+  const libraries = /^(?:sharp|image-size|mediabunny|libheif-js)$/;
   const used = sources(SANDBOX).filter((path) => {
     let isUsed = false;
     walk(parse(path), (node) => {

@@ -12,6 +12,7 @@ import { contentTypeOf } from "./content-type.ts";
 import { mediaRefusal } from "./media-request.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
+import { heifAsTiff, heifFacts, isHeif } from "./heif-picture.ts";
 import { factsOfImage } from "./image-facts.ts";
 import { withEnd } from "./missing-end.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
@@ -31,6 +32,8 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 const HEIF_BYTES_MAX = 64 * 1024 * 1024;
 const SIZES_MAX = 6;
 const QUALITIES = [88, 76] as const;
+/** For the best coding, the encoder of JPEG holds six bytes a pixel. */
+const OPTIMISED_PIXELS_MAX = 30_000_000;
 /** The target is below the limit, since the size of an image follows its area only roughly. */
 const MARGIN = 0.92;
 
@@ -45,9 +48,16 @@ export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<
   const contentType = contentTypeOf(given);
   if (!contentType.startsWith("image/")) throw mediaRefusal("type", `${contentType} is no image`);
   try {
-    const { bytes, lacksEnd } = await completed(given, contentType);
-    const metadata = await readMetadata(bytes, contentType);
-    const known = factsOfImage({ contentType, bytes, size: bytes.length, metadata });
+    let [bytes, lacksEnd] = [given, false];
+    let known: ImageFacts;
+    if (isHeif(contentType)) {
+      known = await heifFacts({ contentType, size: given.length }, given);
+      bytes = await heifAsTiff(given, statedColours(contentType, given));
+    } else {
+      ({ bytes, lacksEnd } = await completed(given, contentType));
+      const metadata = await readMetadata(bytes, contentType);
+      known = factsOfImage({ contentType, bytes, size: bytes.length, metadata });
+    }
     const hasAlpha = known.hasAlpha && (await isClear(bytes));
     const facts = { ...known, hasAlpha, lacksEnd };
     const plan = planFit(facts, target);
@@ -132,6 +142,13 @@ export async function readImage(
   const isChecked = isWhole && size <= CHECKED_BYTES_MAX;
   let metadata: Metadata | undefined;
   try {
+    if (isHeif(contentType)) {
+      const facts = await heifFacts({ contentType, size }, bytes);
+      const isLight = facts.width * facts.height * 4 <= CLEAR_BYTES_MAX;
+      if (!isWhole || !isLight || !(isChecked || facts.hasAlpha)) return facts;
+      const pixels = await heifAsTiff(bytes, undefined);
+      return facts.hasAlpha ? { ...facts, hasAlpha: await isClear(pixels) } : facts;
+    }
     metadata = await readMetadata(bytes, contentType);
     if (isChecked && metadata !== undefined) await decodeImage(bytes);
   } catch (error) {
@@ -337,9 +354,11 @@ async function encoded(
   if (contentType === "image/png") {
     return (await frame()).png({ compressionLevel: 9 }).toBuffer();
   }
+  const optimiseCoding = width * height <= OPTIMISED_PIXELS_MAX;
   let made: Uint8Array = new Uint8Array();
   for (const quality of QUALITIES) {
-    made = await (await frame()).flatten({ background: "#ffffff" }).jpeg({ quality }).toBuffer();
+    const flat = (await frame()).flatten({ background: "#ffffff" });
+    made = await flat.jpeg({ quality, optimiseCoding }).toBuffer();
     if (made.length <= bytesMax) break;
   }
   return made;

@@ -45,7 +45,7 @@ export interface KnownImage {
 }
 
 /** What cameras and programs write of a photo all around (Photo Sphere XMP), as an attribute or an element. */
-const PANORAMA = /ProjectionType\s{0,9}(?:>|=\s{0,9}["'])\s{0,9}equirectangular/i;
+export const PANORAMA = /ProjectionType\s{0,9}(?:>|=\s{0,9}["'])\s{0,9}equirectangular/i;
 
 /** Determines the facts of an image from its bytes. When they are only the first, the usual is assumed for the rest. */
 export function factsOfImage(image: KnownImage): ImageFacts {

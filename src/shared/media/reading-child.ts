@@ -1,9 +1,11 @@
 import { MediaFailure, type MediaFacts } from "../networks/contract/media.ts";
+import { contentTypeOf } from "./content-type.ts";
 import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
 import { filmFacts } from "./film-facts.ts";
 import { filmSeconds } from "./film-length.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
 import { fitBytes, loadImageLibrary, readImage } from "./fit-bytes.ts";
+import { isHeif, loadHeifLibrary } from "./heif-picture.ts";
 
 interface Range {
   readonly start: number;
@@ -210,6 +212,8 @@ async function answerJob({ message, bytes: input }: Frame): Promise<void> {
   try {
     if (job.kind === "page") await loadPages();
     else await (isImage ? loadImageLibrary() : loadVideoLibrary());
+    const contentType = job.kind === "fit" ? contentTypeOf(input) : job.contentType;
+    if (isHeif(contentType)) await loadHeifLibrary();
   } catch {
     process.exit(1);
   }

@@ -37,7 +37,7 @@ const TRANSFERS: Readonly<Record<number, Transfer>> = {
   18: { kind: "hlg" },
 };
 
-/** Returns the colours that a PNG or AVIF states by numbers. Undefined if they are those of screens or of a profile. */
+/** Returns the colours that a PNG, AVIF or HEIC states by numbers. Undefined if they are those of screens or of a profile. */
 export function statedColours(contentType: string, bytes: Uint8Array): StatedColours | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -61,7 +61,9 @@ export function statedColours(contentType: string, bytes: Uint8Array): StatedCol
       const primaries = primariesOf(stated.get("cHRM")) ?? SCREEN;
       return isScreens && primaries === SCREEN ? undefined : { transfer, primaries };
     }
-    return contentType === "image/avif" ? coloursOfAvif(file) : undefined;
+    return ["image/avif", "image/heic", "image/heif"].includes(contentType)
+      ? coloursOfItem(file)
+      : undefined;
   } catch {
     // Offsets lead out of the file. The decoder says what is wrong with it.
     return undefined;
@@ -98,10 +100,10 @@ function primariesOf(chunk: Buffer | undefined): Primaries | undefined {
   return isPossible && !isScreens ? primaries : undefined;
 }
 
-/** Reads the properties of an AVIF's main picture. It may have others, such as a gain map with colours of its own. */
-function coloursOfAvif(avif: Buffer): StatedColours | undefined {
-  const file = new BoxedFile(avif.length, (start, end) => avif.subarray(start, end));
-  const meta = file.find({ start: 0, end: avif.length }, "meta");
+/** Reads the properties of an AVIF or HEIC's main picture. It may have others, such as a gain map with colours of its own. */
+function coloursOfItem(image: Buffer): StatedColours | undefined {
+  const file = new BoxedFile(image.length, (start, end) => image.subarray(start, end));
+  const meta = file.find({ start: 0, end: image.length }, "meta");
   if (meta === undefined) return undefined;
   // Its content begins with a version.
   const within = { start: meta.start + 4, end: meta.end };

@@ -175,6 +175,8 @@ export const READABLE_IMAGES: readonly string[] = [
   "image/webp",
   "image/avif",
   "image/tiff",
+  "image/heic",
+  "image/heif",
 ];
 
 /** Types of cameras' raw photos. Their sensor data isn't a picture yet, and the preview in them isn't the picture. */

@@ -110,8 +110,7 @@ function hasPhotos(form: Form): boolean {
 
 /** Returns a file whose name suggests a type that Facebook doesn't accept and that can't be converted. */
 function unusualImage({ url }: MediaItem, mediaIndex: number) {
-  const isUnusual = /^(?:heic|heif|svg)$/.test(extensionOf(url));
-  return isUnusual ? [mediaIndex] : [];
+  return extensionOf(url) === "svg" ? [mediaIndex] : [];
 }
 
 /**

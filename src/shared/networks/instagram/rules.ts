@@ -167,7 +167,7 @@ export const checkFiles: CheckFiles = (draft, _limits, files) => {
 
 /** Returns a file whose name suggests a type that Instagram doesn't accept and that can't be converted. */
 function unusualFile({ url }: MediaItem, mediaIndex: number) {
-  const isUnusual = /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url));
+  const isUnusual = /^(?:bmp|svg|webm|mkv|avi)$/.test(extensionOf(url));
   return isUnusual ? [mediaIndex] : [];
 }
 

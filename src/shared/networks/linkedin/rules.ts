@@ -159,8 +159,7 @@ function foreignType({ url }: MediaItem, mediaIndex: number) {
   const extension = extensionOf(url);
   // Image types that can't be converted.
   const isForeign =
-    /^(?:heic|heif|bmp|svg)$/.test(extension) ||
-    (kind === "video" && !/^(?:mp4|m4v)$/.test(extension));
+    /^(?:bmp|svg)$/.test(extension) || (kind === "video" && !/^(?:mp4|m4v)$/.test(extension));
   return isForeign ? [mediaIndex] : [];
 }
 
