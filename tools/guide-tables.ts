@@ -79,8 +79,7 @@ export function linkProblems(): string {
   const rows = Object.entries(languageWords("en").problems).map(([name, words]) => [
     code(name),
     words
-      .replace(/(^|[.!] )\{network\}/g, "$1The network")
-      .replaceAll("{network}", "the network")
+      .replaceAll("{network}", "_network_")
       .replaceAll("{toBrand}", "to Planner")
       .replaceAll("{brand}", "Planner")
       .replaceAll("{field}", "Your server"),
