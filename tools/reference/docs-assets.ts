@@ -19,7 +19,7 @@ main { padding: 1rem; min-width: 0; }
 .top label { padding: .35rem .75rem; border: 1px solid var(--soft); border-radius: .4rem; cursor: pointer; }
 .top input:focus-visible + label { outline: 3px solid var(--link); outline-offset: 2px; }
 .top input:checked + label { background: var(--bar); }
-nav { display: contents; font-size: .9375rem; }
+nav { display: contents; font-size: .9375rem; scrollbar-width: thin; scrollbar-color: var(--line) transparent; }
 .side { display: none; }
 nav:has(#menu:checked) .side { display: block; position: fixed; z-index: 1; inset: 3rem 0 0; overflow-y: auto;
   overscroll-behavior: contain; padding: 1rem; background: var(--ground); }

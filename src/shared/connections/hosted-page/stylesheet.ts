@@ -182,7 +182,8 @@ summary.line:hover { background: var(--ground); }
 summary.line:focus-visible { outline-offset: -3px; border-radius: 1rem; }
 .chevron { display: none; width: 1rem; height: 1rem; color: var(--soft); line-height: 0; transform: rotate(180deg); }
 details[open] > summary > .chevron { display: block; }
-details[open] > summary > .go { visibility: hidden; }
+details[open] > summary > .go { visibility: hidden; width: 0; padding-inline: 0; border-inline: 0; overflow: hidden; }
+details[open] > summary > .handle { white-space: normal; }
 .name { font-weight: 650; }
 .new { background: var(--good-ground); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; box-shadow: var(--shade); padding: 1.25rem; }
@@ -219,7 +220,7 @@ input::placeholder { color: var(--soft); opacity: 1; }
 button, .button, .pill { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; border-radius: .6rem;
   --on: var(--on-accent); color: var(--on); background: var(--accent); border: 1px solid var(--accent-ink); }
-.pill, .go button { min-height: 2.75rem; padding: .4rem .75rem; font-size: .9375rem; }
+.pill, .go button { min-height: 2.75rem; padding: .4rem .75rem; font-size: .9375rem; white-space: nowrap; }
 button:hover, .button:hover, summary:hover > .pill { background: var(--accent-hover); }
 .quiet, .body:has(> details[open]) > form > button, main:has(.row > details[open]) .end button { --on: var(--ink);
   background: transparent; border-color: var(--edge); }
