@@ -188,7 +188,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open([network, "mastodon"]);
       await visitor.connect(title);
       await visitor.decide("deny");
-      expect(await problem()).toContain("You did not give permission");
+      expect(await problem()).toContain("You did not grant permission");
       expect(await visitor.connections()).toEqual([]);
       expect(await visitor.page.title()).toMatch(/^Error: /);
     });
