@@ -70,6 +70,7 @@ export const applicationReadRoutes = [
     access: appAdminInPath,
     query: ListApplicationConnectionsQuery,
     list: true,
+    answerHeaders: ["Vary"],
     response: applicationConnection,
     examples: () => ({ answer: applicationConnectionExample() }),
     run: ({ services, scope, query }) =>

@@ -143,7 +143,7 @@ describe("linking", () => {
 });
 
 describe("marking", () => {
-  const failure = { code: "connection_needs_reauth" } as const;
+  const failure = { code: "connection_needs_reauth", networkCode: null } as const;
   const mark = async (generation: number) => {
     const linked = await store().find(place());
     return linked !== undefined && (await store().mark({ ...linked, generation }, failure));

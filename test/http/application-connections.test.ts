@@ -60,7 +60,10 @@ async function stored(profileId: string, network: NetworkName = "bluesky"): Prom
 
 const store = () => relay.services.connections.stores.connections;
 const refuse = async (profileId: string, network?: NetworkName) =>
-  store().mark(await stored(profileId, network), { code: "connection_needs_reauth" });
+  store().mark(await stored(profileId, network), {
+    code: "connection_needs_reauth",
+    networkCode: null,
+  });
 const warn = async (profileId: string) =>
   relay.services.connections.stores.accountChecks.recordWarned(await stored(profileId));
 

@@ -284,6 +284,18 @@ describe("POST /v1/posts/validate", () => {
     });
   });
 
+  test("a post that no network can take is refused in the reader's language, and the answer says so", async () => {
+    const body = { text: "x".repeat(301), platforms: ["bluesky"] };
+    const headers = { "accept-language": "fr", "idempotency-key": "in-french-please" };
+    const answer = await publisher.call("POST", "/v1/posts", { body, headers });
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: "not_publishable" } } });
+    expect(answer.headers.get("vary")).toBe("Accept-Language");
+    const { errors } = answer.body.error.details.platforms.bluesky;
+    expect(errors.map(({ message }: { message: string }) => message)).toContain(
+      "Le texte compte 301 caractères. Bluesky en permet 300.",
+    );
+  });
+
   test("POST /v1/posts/validate with an empty wallet is refused before any work", async () => {
     const poor = await aPublisher(relay, []);
     const { tokenBalance } = await poor.balance();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { FINDING_WORDS, inWords, titleOf } from "../../src/shared/networks/wording.ts";
+import { inWords, loadSentences, titleOf } from "../../src/shared/networks/wording.ts";
+import { LOCALES } from "../../src/shared/runtime/locale.ts";
 import { describeRules } from "../../tools/describe-rules.ts";
 
 const described = describeRules(NETWORK_NAMES.map(networkOf));
@@ -21,32 +22,33 @@ function sentencesIn(words: unknown, place = ""): readonly (readonly [string, st
   );
 }
 
-describe.each(Object.entries(FINDING_WORDS))(
-  "the sentences of findings in %s",
-  (_locale, words) => {
-    const sentences = sentencesIn(words);
-
-    test("are whole sentences for the person who posts, and know no field of the API", () => {
-      const odd = sentences.filter(
-        ([, text]) =>
-          !/^(?:[\p{Lu}¿¡]|\{network\}).*[.]$/u.test(text) ||
-          /platformOptions|`|https?:/.test(text),
-      );
-      expect(odd).toEqual([]);
-    });
-
-    test("are there for every sentence in English, with its values, and for no other", () => {
-      const english = new Map(sentencesIn(FINDING_WORDS.en));
-      const valuesOf = (text = "") => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name);
-      expect(sentences.map(([place]) => place)).toEqual([...english.keys()]);
-      // A language may name the network where another does not.
-      const named = (text?: string) =>
-        [...new Set(valuesOf(text))].filter((name) => name !== "{network}").toSorted();
-      for (const [place, text] of sentences)
-        expect([place, named(text)]).toEqual([place, named(english.get(place))]);
-    });
-  },
+const languages = await Promise.all(
+  LOCALES.map(async (locale) => [locale, await loadSentences(locale)] as const),
 );
+const english = await loadSentences("en");
+
+describe.each(languages)("the sentences of findings in %s", (_locale, words) => {
+  const sentences = sentencesIn(words);
+
+  test("are whole sentences for the person who posts, and know no field of the API", () => {
+    const odd = sentences.filter(
+      ([, text]) =>
+        !/^(?:[\p{Lu}¿¡]|\{network\}).*[.]$/u.test(text) || /platformOptions|`|https?:/.test(text),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  test("are there for every sentence in English, with its values, and for no other", () => {
+    const inEnglish = new Map(sentencesIn(english));
+    const valuesOf = (text = "") => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name);
+    expect(sentences.map(([place]) => place)).toEqual([...inEnglish.keys()]);
+    // A language may name the network where another does not.
+    const named = (text?: string) =>
+      [...new Set(valuesOf(text))].filter((name) => name !== "{network}").toSorted();
+    for (const [place, text] of sentences)
+      expect([place, named(text)]).toEqual([place, named(inEnglish.get(place))]);
+  });
+});
 
 describe("a finding in words", () => {
   test("has the sentences of the network's own rule, of the rule's name, or of its code", () => {
@@ -107,6 +109,6 @@ describe("a finding in words", () => {
     const known = new Set(
       described.flatMap(({ network, rule }) => [rule, rule.slice(network.length + 1)]),
     );
-    expect(Object.keys(FINDING_WORDS.en.rules).filter((rule) => !known.has(rule))).toEqual([]);
+    expect(Object.keys(english.rules).filter((rule) => !known.has(rule))).toEqual([]);
   });
 });

@@ -13,6 +13,7 @@ import {
 import { detailsOfError } from "./error-details.ts";
 import type { AnswerHeader } from "../../src/shared/http/headers.ts";
 import type { Route } from "../../src/shared/http/route.ts";
+import { isCalledByPrograms } from "../../src/shared/http/parse-input.ts";
 import { refusesRepeats } from "../../src/shared/http/repeated-parameters.ts";
 
 /** What a route may answer with one status. Anything else is an error of the route or of its declaration. */
@@ -70,7 +71,9 @@ function bodyErrors({ body, bodyKind, produces }: Route["spec"]): readonly Error
   ];
 }
 
-function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {
+function queryErrors(route: Route): readonly ErrorCode[] {
+  const { spec } = route;
+  if (spec.query === undefined && isCalledByPrograms(route)) return ["validation_failed"];
   const query = spec.query?.();
   if (!(query instanceof z.ZodObject)) return [];
   return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
@@ -85,7 +88,7 @@ export function errorsOfRoute(route: Route): readonly ErrorCode[] {
   const all = new Set<ErrorCode>([
     ...accessContractOf(route).errors,
     ...bodyErrors(spec),
-    ...queryErrors(spec),
+    ...queryErrors(route),
     ...(refusesRepeats(route) ? REPEAT_ERRORS : []),
     ...(spec.errors ?? []),
   ]);
@@ -205,6 +208,9 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
         headers: [
           ...common,
           ...(status < 300 ? (spec.answerHeaders ?? []) : []),
+          ...(own.length > 0 && spec.answerHeaders?.includes("Vary") === true
+            ? (["Vary"] as const)
+            : []),
           ...(own.length > 0 ? errorHeaders(status) : []),
           ...(status === 303 ? (["Location"] as const) : []),
         ],

@@ -31,6 +31,24 @@ export const legErrorCode = shape(() =>
   }),
 );
 
+export const docAddress = shape(() =>
+  z.url().describe("Link to the code's description in the reference."),
+);
+
+/** Describes the sentences of a finding or an error. */
+export const sentences = () => ({
+  message: z
+    .string()
+    .describe(
+      "For the person who posts: what happened. In the language of `Accept-Language` (en, de, fr, es, pt).",
+    ),
+  remediation: z.string().describe("For the person who posts: what to do about it."),
+  developerHint: z
+    .string()
+    .nullable()
+    .describe("For the caller, in English: the field or setting to change. Null if there is none."),
+});
+
 export const quota = shape(
   () =>
     z
@@ -95,8 +113,9 @@ export const connection = shape(
         lastError: z
           .strictObject({
             code: legErrorCode(),
-            message: z.string(),
-            remediation: z.string(),
+            rule: z.string().nullable().describe("What is wrong, if it is known more exactly."),
+            ...sentences(),
+            docUrl: docAddress(),
             at: time(),
           })
           .nullable()

@@ -39,7 +39,7 @@ function hasStatus(connection: Connection, status: ListApplicationConnections["s
  */
 export async function listApplicationConnections(
   deps: ConnectionsDeps,
-  { platformId, applicationId }: ApplicationScope,
+  { platformId, applicationId, locale }: ApplicationScope,
   { limit, cursor, ...filter }: ListApplicationConnections,
 ): Promise<Page<ApplicationConnectionView>> {
   const { platform, status } = filter;
@@ -67,7 +67,7 @@ export async function listApplicationConnections(
     Promise.all(
       profileIds.map((id) => undefinedIfDamaged(deps.tenants.findProfile(platformId, id))),
     ),
-    Promise.all(items.map((connection) => viewConnection(deps, connection))),
+    Promise.all(items.map((connection) => viewConnection(deps, connection, locale))),
   ]);
   const titles = new Map(profileIds.map((id, place) => [id, profiles[place]?.title]));
   return {

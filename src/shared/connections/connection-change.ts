@@ -1,5 +1,6 @@
 import type { PartitionView } from "../partition/partition.ts";
-import type { LegErrorCode } from "../networks/contract/errors.ts";
+import { boundedFailure } from "../networks/contract/bounded.ts";
+import type { LegFailure } from "../networks/contract/outcome.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { FREE } from "../runtime/lease.ts";
 import { AppError } from "../runtime/errors.ts";
@@ -75,12 +76,16 @@ export function renewedAt(before: Connection, expiresAt: string | null, now: Dat
 export function markWrites(
   { row: { rowKey }, etag }: StoredRow,
   before: Connection,
-  failure: { readonly code: LegErrorCode } | null,
+  failure: LegFailure | null,
   context: EventContext,
 ): RowWrite[] {
   const at = context.now.toISOString();
   const { status, type } = failure === null ? MARKS.accepted : MARKS.refused;
-  const lastError = failure === null ? null : { code: failure.code, at };
+  let lastError: Connection["lastError"] = null;
+  if (failure !== null) {
+    const { code, rule = null, values = {} } = boundedFailure(failure);
+    lastError = { code, rule, values, at };
+  }
   const changes = { status, lastError, updatedAt: at };
   const columns = connectionRow.encodePart({ ...changes, ...FREE });
   const after = { ...before, ...changes };

@@ -1,7 +1,7 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { Origin } from "../runtime/telemetry/work-context.ts";
 import { type EventType, eventWrite } from "../events/events.ts";
-import type { Connection, ConnectionView } from "./connection.ts";
+import type { Connection, ConnectionRecord } from "./connection.ts";
 
 /** Reason for the end of a connection that neither its platform nor another account has ended. */
 export type RemovalReason = "deauthorized_at_network" | "disconnected_on_page";
@@ -9,14 +9,14 @@ export type RemovalReason = "deauthorized_at_network" | "disconnected_on_page";
 /** Reads what is needed to show the connections of an account, and returns a function that shows them. */
 export type Viewer = (
   account: Pick<Connection, "network" | "account" | "limits">,
-) => Promise<(connection: Connection) => ConnectionView>;
+) => Promise<(connection: Connection) => ConnectionRecord>;
 
 /** What an event of a connection needs in addition to the connection after the change. */
 export interface EventContext {
   /** The work that requested the change, because one transaction has changes of several. */
   readonly origin: Origin;
   readonly now: Date;
-  readonly view: (connection: Connection) => ConnectionView;
+  readonly view: (connection: Connection) => ConnectionRecord;
   readonly reason?: RemovalReason | undefined;
 }
 

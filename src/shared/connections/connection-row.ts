@@ -34,7 +34,12 @@ const accountShape = shape((): z.ZodType<Account> =>
 const errorShape = shape(
   // Safe: a code that this build doesn't know is shown unchanged.
   () =>
-    z.looseObject({ code: z.string(), at: z.string() }) as unknown as z.ZodType<ConnectionError>,
+    z.looseObject({
+      code: z.string(),
+      rule: z.string().nullable(),
+      values: z.record(z.string(), z.union([z.string(), z.number()])),
+      at: z.string(),
+    }) as unknown as z.ZodType<ConnectionError>,
 );
 
 /** The columns of a connection. Its platform is the partition, and the row key has its profile and network. */

@@ -2,8 +2,8 @@ import type { BoundedValue } from "../networks/contract/bounded.ts";
 import type { LeaseColumns, LeasedState } from "../runtime/lease.ts";
 import { accessOperation, type Commit, countsKey, countWrite } from "../partition/partition.ts";
 import { invariant } from "../runtime/errors.ts";
-import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
+import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { fieldsForm, type Reader } from "../runtime/storage/codec.ts";
@@ -282,7 +282,7 @@ export class ConnectionStore {
    * Marks the connection as refused, or with null as accepted again, and returns whether this call did. Returns false
    * when the stored credentials are newer than the given connection's, or when it was marked before.
    */
-  async mark(ref: Connection, failure: { readonly code: LegErrorCode } | null): Promise<boolean> {
+  async mark(ref: Connection, failure: LegFailure | null): Promise<boolean> {
     const origin = currentOrigin();
     const key = connectionKey(ref);
     const view = await this.#parts.viewer(ref);

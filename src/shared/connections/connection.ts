@@ -6,7 +6,9 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejection, TryLater } from "../networks/contract/outcome.ts";
 import type { Feature } from "../networks/features.ts";
 import type { NetworkName } from "../networks/networks.ts";
-import { titleOf, wordsOfCode } from "../networks/wording.ts";
+import { inWords, type StoredFinding } from "../networks/wording.ts";
+import { withDocUrl } from "../runtime/doc-url.ts";
+import type { Locale } from "../runtime/locale.ts";
 
 export interface ProfileRef {
   readonly platformId: string;
@@ -26,8 +28,8 @@ export const MARKS = {
   accepted: { from: "needs_reauth", status: "active", type: "connection.linked" },
 } as const;
 
-export interface ConnectionError {
-  readonly code: LegErrorCode;
+/** Why a network refused an account, as its row has it. */
+export interface ConnectionError extends Omit<StoredFinding<LegErrorCode>, "field"> {
   readonly at: string;
 }
 
@@ -144,9 +146,11 @@ export const NOTHING_BESIDE: ConnectionFacts = {
   unavailableFeatures: [],
 };
 
-export function toConnectionView(
+/** Returns a connection as events have it, without links to the reference. */
+export function toConnectionRecord(
   connection: Connection,
   { quota, missingScopes, unavailableFeatures }: ConnectionFacts,
+  locale: Locale = "en",
 ) {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
@@ -165,10 +169,23 @@ export function toConnectionView(
     quota,
     expiresAt,
     lastUsedAt,
-    lastError: lastError === null ? null : toErrorView(connection.network, lastError),
+    lastError: lastError && errorInWords(connection.network, lastError, locale),
     createdAt,
     updatedAt,
   };
+}
+
+function errorInWords(network: NetworkName, { at, ...found }: ConnectionError, locale: Locale) {
+  const { field: _field, ...said } = inWords({ ...found, field: null }, { network, locale });
+  return { ...said, at };
+}
+
+export type ConnectionRecord = ReturnType<typeof toConnectionRecord>;
+
+/** Returns a connection as answers have it. */
+export function toConnectionView(record: ConnectionRecord, baseUrl: string) {
+  const { lastError } = record;
+  return { ...record, lastError: lastError && withDocUrl(lastError, baseUrl) };
 }
 
 export type ConnectionView = ReturnType<typeof toConnectionView>;
@@ -176,10 +193,6 @@ export type ConnectionView = ReturnType<typeof toConnectionView>;
 /** A connection among those of all profiles. */
 export interface ApplicationConnectionView extends ConnectionView {
   readonly profile: { readonly id: string; readonly title: string };
-}
-
-function toErrorView(network: NetworkName, { code, at }: ConnectionError) {
-  return { code, ...wordsOfCode(code, titleOf(network)), at };
 }
 
 /** Credentials that were found usable, or were renewed. */

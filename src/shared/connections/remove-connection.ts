@@ -5,6 +5,7 @@ import type { RemovalReason } from "./connection-event.ts";
 import {
   grantIdOf,
   NOTHING_BESIDE,
+  toConnectionRecord,
   toConnectionView,
   type Connection,
   type ConnectionView,
@@ -41,7 +42,8 @@ async function removeLinkedConnection(
     owner: scope.platformId,
   });
   if (connection === undefined) throw notFound();
-  return toConnectionView(connection, NOTHING_BESIDE);
+  const record = toConnectionRecord(connection, NOTHING_BESIDE, scope.locale);
+  return toConnectionView(record, services.config.publicBaseUrl);
 }
 
 /**

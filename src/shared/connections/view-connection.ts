@@ -3,13 +3,16 @@ import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {
   NOTHING_BESIDE,
+  toConnectionRecord,
   toConnectionView,
   type Connection,
+  type ConnectionRecord,
   type ConnectionView,
   type QuotaView,
 } from "./connection.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
+import type { Locale } from "../runtime/locale.ts";
 import type { Page } from "../runtime/page.ts";
 
 /** What showing a connection needs from the process. */
@@ -62,7 +65,8 @@ export function missingScopes(
 export async function viewerOf(
   services: ViewDeps,
   account: QuotedAccount,
-): Promise<(connection: Connection) => ConnectionView> {
+  locale?: Locale,
+): Promise<(connection: Connection) => ConnectionRecord> {
   const prefix = `${account.network}.`;
   const quotas = Object.keys(services.config.publishing.quotas)
     .filter((name) => name.startsWith(prefix))
@@ -72,7 +76,7 @@ export async function viewerOf(
   const [tightest = null] = uses.sort((left, right) => left.remaining - right.remaining);
   const quota = tightest;
   return (connection) =>
-    toConnectionView(
+    toConnectionRecord(
       connection,
       connection.status === "revoked"
         ? NOTHING_BESIDE
@@ -81,6 +85,7 @@ export async function viewerOf(
             missingScopes: missingScopes(services.config, connection),
             unavailableFeatures: unavailableFeatures(connection.network, connection.scopes),
           },
+      locale,
     );
 }
 
@@ -88,9 +93,13 @@ export async function viewerOf(
 export async function viewConnection(
   services: ViewDeps,
   connection: Connection,
+  locale?: Locale,
 ): Promise<ConnectionView> {
-  if (connection.status === "revoked") return toConnectionView(connection, NOTHING_BESIDE);
-  return (await viewerOf(services, connection))(connection);
+  const record =
+    connection.status === "revoked"
+      ? toConnectionRecord(connection, NOTHING_BESIDE, locale)
+      : (await viewerOf(services, connection, locale))(connection);
+  return toConnectionView(record, services.config.publicBaseUrl);
 }
 
 /**
@@ -103,7 +112,9 @@ export async function listConnections(
 ): Promise<Page<ConnectionView>> {
   const connections = await services.stores.connections.listOfProfile(scope, { reader: "people" });
   return {
-    items: await Promise.all(connections.map((connection) => viewConnection(services, connection))),
+    items: await Promise.all(
+      connections.map((connection) => viewConnection(services, connection, scope.locale)),
+    ),
     nextCursor: null,
     limit: NETWORK_NAMES.length,
   };

@@ -148,6 +148,11 @@ function postOfEvent(post: unknown, baseUrl: string): unknown {
   return { ...post, legs: post["legs"].map((leg) => legOfEvent(leg, baseUrl)) };
 }
 
+function connectionOfEvent(connection: unknown, baseUrl: string): unknown {
+  if (!isRecord(connection)) return connection;
+  return { ...connection, lastError: withUrl(connection["lastError"], baseUrl) };
+}
+
 /** Formats an event as it is listed and, if it fits, sent to endpoints. `baseUrl` is the relay's own. */
 export function eventPayload(event: Event, baseUrl: string) {
   const { id, type, createdAt, sequence, applicationId, profileId } = event;
@@ -156,6 +161,9 @@ export function eventPayload(event: Event, baseUrl: string) {
     ...event.data,
     ...("post" in event.data && { post: postOfEvent(event.data["post"], baseUrl) }),
     ...("leg" in event.data && { leg: legOfEvent(event.data["leg"], baseUrl) }),
+    ...("connection" in event.data && {
+      connection: connectionOfEvent(event.data["connection"], baseUrl),
+    }),
   };
   return { id, type, apiVersion: "v1", createdAt, sequence, applicationId, profileId, data };
 }

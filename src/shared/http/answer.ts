@@ -4,6 +4,7 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
+import { chooseLocale } from "../runtime/locale.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { newWork, works } from "../runtime/telemetry/work-context.ts";
@@ -40,8 +41,6 @@ function toOutgoing(spec: Route["spec"], made: unknown): Outgoing {
   // Safe: the types of `route` let a list's verb answer nothing but a page.
   const result = list === true ? paged(made as Page<unknown>) : made;
   const headers = new Headers();
-  if (spec.produces === undefined && spec.answerHeaders?.includes("Vary") === true)
-    headers.set("vary", "Accept-Language");
   if (!(result instanceof Reply)) {
     if (declaredStatus === 204) return { status: 204, headers, body: undefined };
     headers.set("content-type", "application/json; charset=utf-8");
@@ -49,6 +48,16 @@ function toOutgoing(spec: Route["spec"], made: unknown): Outgoing {
   }
   for (const [name, value] of result.headers) headers.append(name, headerText(value));
   return { status: result.status ?? declaredStatus, headers, body: result.body };
+}
+
+/** Reports whether answers are in the reader's language, errors included. Documents that vary otherwise say so themselves. */
+const variesByLanguage = ({ produces, answerHeaders }: Route["spec"]) =>
+  produces === "page" || answerHeaders?.includes("Vary") === true;
+
+/** Loads the reader's language, before a verb writes sentences in it. */
+async function loadLanguage(headers: Headers): Promise<void> {
+  const locale = chooseLocale(headers.get("accept-language"));
+  if (locale !== "en") await (await import("../networks/wording.ts")).loadSentences(locale);
 }
 
 /** How long the instances of a new version usually take to replace the old ones. */
@@ -148,6 +157,7 @@ export function answer(
       try {
         if ("refusal" in route) throw route.refusal;
         refuseRepeats(route, incoming);
+        if (variesByLanguage(route.spec)) await loadLanguage(headers);
         const made = await withTimeLimit(REQUEST_MS_MAX, runRoute(route, incoming, request), () => {
           throw serviceUnavailable(new Error("the request took too long"));
         });
@@ -171,6 +181,8 @@ export function answer(
         if (typeof refusal.details["acceptEncoding"] === "string")
           outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
       }
+      if ("spec" in route && variesByLanguage(route.spec) && !outgoing.headers.has("vary"))
+        outgoing.headers.set("vary", "Accept-Language");
       for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
       for (const [name, value] of Object.entries(STANDARD_HEADERS))
         if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);

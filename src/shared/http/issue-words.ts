@@ -132,6 +132,13 @@ function meantName(given: string, names: readonly string[]): string | undefined 
   return closest?.name ?? names.find(isBeginning);
 }
 
+/** Makes the issue of a query parameter of a route that has none. */
+export const unknownIssue = (name: string): Issue => ({
+  path: name,
+  code: "unknown_field",
+  message: unknownWords(name, [], "query parameter"),
+});
+
 /** Says for each unknown name which one was probably meant, and which there are. */
 function unknownWords(given: string, names: readonly string[], noun: string): string {
   const meant = meantName(given, names);

@@ -4,7 +4,7 @@ import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime
 import { isNestedTooDeep } from "../runtime/json-depth.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import { withoutAbsentNulls } from "./null-as-absent.ts";
-import { issuesOf, issueWords } from "./issue-words.ts";
+import { issuesOf, issueWords, unknownIssue } from "./issue-words.ts";
 import { duplicateKeys } from "./duplicate-json-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
 import type { Route, UnparsedCall } from "./route.ts";
@@ -156,14 +156,22 @@ interface Input {
  * @throws AppError 400, 411, 413 or 415
  */
 export async function parseInput(
-  { method, spec }: Route,
+  route: Route,
   incoming: Incoming,
   call: Omit<UnparsedCall<unknown>, "body">,
 ): Promise<Input> {
-  const query = parsePart(spec.query?.(), "query parameter", () =>
-    // A repeated parameter was refused before.
-    Object.fromEntries(incoming.url.searchParams),
-  );
+  const { method, spec } = route;
+  const { searchParams } = incoming.url;
+  const query =
+    spec.query === undefined && isCalledByPrograms(route)
+      ? {
+          data: undefined,
+          issues: [...new Set(searchParams.keys())].map((name) => unknownIssue(name)),
+        }
+      : parsePart(spec.query?.(), "query parameter", () =>
+          // A repeated parameter was refused before.
+          Object.fromEntries(searchParams),
+        );
   if (spec.body === undefined) {
     refuseIssues(query.issues);
     return { query: query.data, body: undefined };
@@ -180,6 +188,10 @@ export async function parseInput(
   }
   return { query: query.data, body: parsed.data };
 }
+
+/** Reports whether nobody but the caller writes the address. Browsers, networks and probes add parameters of their own. */
+export const isCalledByPrograms = ({ path, spec }: Pick<Route, "path" | "spec">): boolean =>
+  path.startsWith("v1/") && spec.calledBy === undefined && spec.browserFields === undefined;
 
 function parsePart(
   schema: z.ZodType | undefined,

@@ -2,16 +2,13 @@ import { fillText, type Locale } from "../runtime/locale.ts";
 import type { FindingCode, SentenceValues } from "./contract/errors.ts";
 import type { Network } from "./contract/network.ts";
 import { DEVELOPER_HINTS } from "./contract/developer-hints.ts";
-import de from "./words/de.json" with { type: "json" };
 import en from "./words/en.json" with { type: "json" };
-import es from "./words/es.json" with { type: "json" };
-import fr from "./words/fr.json" with { type: "json" };
-import pt from "./words/pt.json" with { type: "json" };
 
 /*
  * The sentences of findings and of legs' errors. Rows store a code, a rule and values, never a sentence: it is written for
  * each reader, in their language. Sentences are for the person who posts and know nothing of fields; hints for the caller
- * are in `contract/developer-hints.ts`.
+ * are in `contract/developer-hints.ts`. English is always there. Another language is loaded for the first request in it,
+ * because all together are a large part of what a read loads.
  */
 
 type EnglishFindings = typeof en;
@@ -26,7 +23,25 @@ interface FindingWords extends EnglishFindings {
   readonly codes: EnglishFindings["codes"] & Readonly<Record<FindingCode, Sentences>>;
 }
 
-export const FINDING_WORDS = { en, de, fr, es, pt } as const satisfies Record<Locale, FindingWords>;
+const LANGUAGES: Readonly<
+  Record<Exclude<Locale, "en">, () => Promise<{ readonly default: FindingWords }>>
+> = {
+  de: () => import("./words/de.json", { with: { type: "json" } }),
+  fr: () => import("./words/fr.json", { with: { type: "json" } }),
+  es: () => import("./words/es.json", { with: { type: "json" } }),
+  pt: () => import("./words/pt.json", { with: { type: "json" } }),
+};
+
+const spoken = new Map<Locale, FindingWords>([["en", en]]);
+
+/** Loads the sentences of a language, so that `inWords` has them. Until then, it speaks English. */
+export async function loadSentences(locale: Locale): Promise<FindingWords> {
+  const known = spoken.get(locale);
+  if (known !== undefined || locale === "en") return known ?? en;
+  const words = (await LANGUAGES[locale]()).default;
+  spoken.set(locale, words);
+  return words;
+}
 
 /** A finding or an error as it is stored. */
 export interface StoredFinding<Code extends string = string> {
@@ -75,7 +90,7 @@ export function inWords<Of extends StoredFinding>(
   { network, locale, call = "publish" }: FindingReader,
 ) {
   const { code, field, rule, values: given } = found;
-  const words = FINDING_WORDS[locale];
+  const words: FindingWords = spoken.get(locale) ?? en;
   const [, ...parts] = (rule ?? "").split(".");
   const name = parts.join(".");
   const ofCall: WordTable<Sentences> = call === "publish" ? {} : words.calls[call];
@@ -110,7 +125,7 @@ export function inWords<Of extends StoredFinding>(
 
 /** Returns the English sentences of a code, for documents. `network` stands for the network's title. */
 export function wordsOfCode(code: FindingCode, network = "The network"): Sentences {
-  const { message, remediation } = FINDING_WORDS.en.codes[code];
+  const { message, remediation } = (en as FindingWords).codes[code];
   const inSentence = (text: string) =>
     fillText(text.replace(/(?<=[^.!] )\{network\}/g, network.replace(/^The /, "the ")), {
       network,

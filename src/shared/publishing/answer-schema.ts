@@ -1,9 +1,11 @@
 import * as z from "zod";
 import {
   connectionStatus,
+  docAddress,
   legErrorCode,
   networkName,
   quota,
+  sentences,
 } from "../connections/answer-schema.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { WARNING_CODES, WARNING_MEANINGS } from "../networks/contract/errors.ts";
@@ -13,24 +15,6 @@ import { shape } from "../runtime/shape.ts";
 import type { PostView } from "./read/post-view.ts";
 import { TIMELINE_STEPS, type TimelineStep } from "./timeline-store.ts";
 import type { ValidationResult } from "./accept/validate-post.ts";
-
-const docAddress = shape(() =>
-  z.url().describe("Link to the code's description in the reference."),
-);
-
-/** Describes the sentences of a finding or an error. */
-const sentences = () => ({
-  message: z
-    .string()
-    .describe(
-      "For the person who posts: what happened. In the language of `Accept-Language` (en, de, fr, es, pt).",
-    ),
-  remediation: z.string().describe("For the person who posts: what to do about it."),
-  developerHint: z
-    .string()
-    .nullable()
-    .describe("For the caller, in English: the field or setting to change. Null if there is none."),
-});
 
 /** Describes what a finding or an error is about. */
 const place = () => ({

@@ -277,7 +277,7 @@ async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): 
       linked: boundedLinked(aLinkedAccount(id)),
     });
   const linked = change === "link" ? undefined : (await link()).connection;
-  const failure = { code: "connection_needs_reauth" } as const;
+  const failure = { code: "connection_needs_reauth", networkCode: null } as const;
   if (change === "unmark" && linked !== undefined) await connections.mark(linked, failure);
   const acts = {
     link,

@@ -94,6 +94,8 @@ function queries(parameters: readonly Parameter[]): fc.Arbitrary<[string, string
     return value.map((text): [string, string] => [name, text]);
   });
   const unknown = fc.constant<[string, string]>(["__proto__", "x"]);
+  // Without it, half of the requests to a route that has no parameters would be refused for one.
+  if (named.length === 0) return fc.array(unknown, { maxLength: 1, size: "xsmall" });
   const asks = fc.oneof({ arbitrary: unknown, weight: 1 }, ...asked);
   const once = fc.uniqueArray(asks, { maxLength: 3, selector: ([name]) => name });
   return fc.oneof({ arbitrary: once, weight: 9 }, fc.array(asks, { maxLength: 3 }));

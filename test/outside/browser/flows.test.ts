@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       const { connections } = site.world.services.connections.stores;
       const linked = await connections.find({ ...visitor.owner, network: "instagram" });
       if (linked === undefined) throw new Error("nothing is linked");
-      const failure = { code: "connection_needs_reauth" } as const;
+      const failure = { code: "connection_needs_reauth", networkCode: null } as const;
       await connections.mark(linked, failure);
       await visitor.open(["instagram"]);
       expect(await visitor.text()).toContain("Needs attention");

@@ -295,7 +295,12 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   events: fc.array(text),
   names: fc.array(text),
   indexed: fc.array(fc.constantFrom("application", "later")),
-  lastError: fc.record({ code: fc.constantFrom("connection_needs_reauth", "later"), at: text }),
+  lastError: fc.record({
+    code: fc.constantFrom("connection_needs_reauth", "later"),
+    rule: fc.option(text),
+    values: fc.constantFrom({}, { limit: 5, name: "Acme" }),
+    at: text,
+  }),
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }, { later: true }),

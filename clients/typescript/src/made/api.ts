@@ -69,8 +69,11 @@ export interface components {
       lastUsedAt: string | null;
       lastError: {
         code: components["schemas"]["LegErrorCode"];
+        rule: string | null;
         message: string;
         remediation: string;
+        developerHint: string | null;
+        docUrl: string;
         at: string;
       } | null;
       createdAt: string;
@@ -246,8 +249,11 @@ export interface components {
       lastUsedAt: string | null;
       lastError: {
         code: components["schemas"]["LegErrorCode"];
+        rule: string | null;
         message: string;
         remediation: string;
+        developerHint: string | null;
+        docUrl: string;
         at: string;
       } | null;
       createdAt: string;
