@@ -55,7 +55,7 @@ async function stored(owner: Owner): Promise<Connection> {
 }
 
 async function refuse(process: Relay, owner: Owner): Promise<void> {
-  const failure = { code: "connection_needs_reauth" } as const;
+  const failure = { code: "connection_needs_reauth", networkCode: null } as const;
   await storeAt(process).connections.mark(await stored(owner), failure);
 }
 

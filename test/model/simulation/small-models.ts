@@ -1,3 +1,4 @@
+import type { LegFailure } from "../../../src/shared/networks/contract/outcome.ts";
 import { chargeTogether, walletWrites } from "../../../src/shared/ledger/ledger.ts";
 import type { OperatorScope } from "../../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../../src/shared/compose.ts";
@@ -271,11 +272,11 @@ export const listings = (mutant: Mutant): Promise<readonly string[]> =>
       await linkAccount(services, owner, { name, link: ["mastodon", "a.example"], id });
     };
     const mark =
-      (failure: { readonly code: "connection_needs_reauth" } | null) =>
+      (failure: LegFailure | null) =>
       async ({ connections: { stores } }: Services) => {
         await stores.connections.mark(await stored(), failure);
       };
-    const refuse = mark({ code: "connection_needs_reauth" });
+    const refuse = mark({ code: "connection_needs_reauth", networkCode: null });
     const renew =
       (days: number) =>
       async ({ connections: { stores } }: Services) => {
