@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
+import { foldedName, foldedNameKey } from "../../../src/shared/runtime/folded-name.ts";
 import type { Row, RowChange } from "../../../src/shared/runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../../../src/shared/runtime/storage/table.ts";
 import type { Fault } from "../../setup/fault-proxy.ts";
@@ -295,6 +296,48 @@ function describeTransactions({ table }: ContractStorage): void {
         expect(
           await table().replaceIfUnchanged(p, { rowKey, n: 9 }, etags.get(rowKey) ?? ""),
         ).toBeDefined();
+    });
+
+    test("keys with names in any script are written, found by their beginnings in order, and removed", async () => {
+      const p = partition();
+      const names = [
+        "50 % & more",
+        "Café Zoë",
+        "Cafe's #1?/\\",
+        "cafeteria",
+        "ΟΔΟΣ",
+        "東京ベーカリー",
+        "🥐 Brot",
+      ];
+      const folded = [...names, "🥐".repeat(64), "漢".repeat(64), "?".repeat(64)].map(foldedName);
+      const keyOf = (name: string) => `FT|app_1|${foldedNameKey(name, "prf_1")}`;
+      const keys = folded.map(keyOf);
+      const made = await table().transact(
+        p,
+        keys.map((rowKey) => ({ kind: "create", row: { rowKey } }) as const),
+      );
+      expect(made.kind).toBe("applied");
+      const listed = async (beginning: string) => {
+        const prefix = `FT|app_1|${foldedName(beginning)}`;
+        const range = { partitionKey: p, from: prefix, before: afterPrefix(prefix), limit: 100 };
+        return (await table().list(range)).map(({ row }) => row.rowKey);
+      };
+      expect(await listed("")).toEqual(keys.toSorted());
+      const cafes = ["Café Zoë", "Cafe's #1?/\\", "cafeteria"].map((name) =>
+        keyOf(foldedName(name)),
+      );
+      expect(await listed("CAFÉ")).toEqual(cafes);
+      for (const name of names) {
+        const key = keyOf(foldedName(name));
+        expect(await listed(name.slice(0, 4)), name).toContain(key);
+        expect((await table().find(p, key))?.row, name).toEqual({ rowKey: key });
+      }
+      const gone = await table().transact(
+        p,
+        keys.map((rowKey) => ({ kind: "delete", rowKey }) as const),
+      );
+      expect(gone.kind).toBe("applied");
+      expect(await listed("")).toEqual([]);
     });
 
     test("a transaction that is refused names the write whose condition did not hold", async () => {
