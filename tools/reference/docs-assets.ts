@@ -35,6 +35,7 @@ h2 { font-size: 1.375rem; line-height: 1.25; margin: 3rem 0 .5rem; padding-botto
 h3 { font-size: 1.1875rem; line-height: 1.3; margin: 0 0 .25rem; }
 h3 a { color: inherit; text-decoration: none; }
 h3 a:hover { text-decoration: underline; }
+h3 a:is(:hover, :focus-visible)::after { content: " #" / ""; color: var(--soft); font-weight: 400; }
 h4 { font-size: .9375rem; margin: 1.5rem 0 .25rem; }
 p { margin: .25rem 0 .75rem; }
 code, pre { font: .875em/1.5 ui-monospace, monospace; }
@@ -93,7 +94,7 @@ input[type="search"], .try input, .try textarea { width: 100%; font: inherit; pa
 button { font: inherit; font-size: .8125rem; color: var(--ink); background: var(--ground); border: 1px solid var(--soft);
   border-radius: .35rem; padding: .2rem .6rem; white-space: nowrap; cursor: pointer; }
 button:hover, .top label:hover { background: var(--raised); }
-pre { margin: 0; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; }
+pre { margin: 0; padding: .75rem; white-space: pre-wrap; word-break: break-all; font-size: .8125rem; }
 pre code { font-size: inherit; }
 .tabbed:has([value="sh"]:checked) pre:not(.sh), .tabbed:has([value="js"]:checked) pre:not(.js),
 .tabbed:has([value="python"]:checked) pre:not(.python) { display: none; }
@@ -118,6 +119,7 @@ pre code { font-size: inherit; }
   article:has(> .samples) { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2rem; }
   /* The script sets "top", by which it stays in sight: at its beginning, or if it is taller than the window, at its end. */
   .samples { position: sticky; align-self: start; }
+  .samples pre { word-break: normal; overflow-wrap: anywhere; }
 }
 @media print { nav { display: none; } }
 `;
@@ -171,11 +173,20 @@ export const DOCS_SCRIPT = `
   box.addEventListener("input", search);
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter") results.querySelector("a")?.click();
-    if (event.key === "Escape") { box.value = ""; search(); }
+    if (event.key !== "Escape" || box.value === "") return;
+    // The next one closes the contents.
+    event.stopPropagation();
+    box.value = "";
+    search();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") menu.checked = false;
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea")) return;
+    if (event.key === "Escape" && menu.checked) {
+      menu.checked = false;
+      menu.focus();
+    }
+    const holds = event.ctrlKey || event.metaKey;
+    const isSlash = event.key === "/" && !holds && !event.altKey && !event.target.matches("input, textarea");
+    if (!isSlash && !(event.key === "k" && holds)) return;
     event.preventDefault();
     menu.checked = true;
     box.focus();

@@ -303,6 +303,15 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
           expect(tab.url()).toMatch(/#getPost$/);
           expect(await tab.locator("#contents").isVisible()).toBe(false);
         }
+        // Escape empties the search first, and then closes the contents where they are a layer.
+        await tab.keyboard.press("Control+k");
+        await tab.keyboard.type("tokens");
+        await tab.keyboard.press("Escape");
+        expect(await tab.locator("#q:focus").inputValue()).toBe("");
+        expect(await tab.locator("#contents").isVisible()).toBe(true);
+        await tab.keyboard.press("Escape");
+        expect(await tab.locator("#contents").isVisible()).toBe(width > 960);
+        expect(await tab.locator("#menu:focus").count()).toBe(width > 960 ? 0 : 1);
         expect(await tab.evaluate(wide)).toBe(width);
         const ground = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
         expect(ground === "rgb(255, 255, 255)").toBe(colorScheme === "light");
