@@ -48,6 +48,7 @@ const IMPOSSIBLE = "must have a host name that can exist on the public internet"
 /** One message for names that don't exist and names that are private, which a caller must not tell apart. */
 const NOT_PUBLIC =
   '"url" must have a host name that leads to a public address: check its spelling and its DNS records.';
+const HTTPS_ONLY = "must be an https URL: http://localhost is accepted in a local run only";
 const CREDENTIALS =
   "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
 const MISREAD_HOST =
@@ -262,7 +263,7 @@ describe("registering an endpoint", () => {
   });
 
   test.each([
-    ["http://hooks.example.com/", "must be an https URL"],
+    ["http://hooks.example.com/", HTTPS_ONLY],
     ["ftp://hooks.example.com/", "must be an https URL"],
     ["hooks.example.com", "must be an https URL"],
     ["https://user:secret@hooks.example.com/", CREDENTIALS],

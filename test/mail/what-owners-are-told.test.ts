@@ -80,10 +80,12 @@ test("owners get one mail about an endpoint that the relay disabled", async () =
   const mail = await told(mailed, application.platform);
   expect(await readEndpoint(plain, endpoint)).toMatchObject({ status: "disabled" });
   expect(mail?.subject).toBe("Webhook endpoints were disabled");
-  expect(mail?.text).toContain(
-    `endpoint ${endpoint.id}, application “Planner”: its receiver responded with 410 Gone`,
+  expect(mail?.text).toMatch(
+    /endpoint [a-z0-9.-]+(?::\d+)?, application “Planner”: its receiver responded with 410 Gone/,
   );
-  expect(mail?.text.match(/whk_\w+/g)).toHaveLength(1);
+  // Its path may have a secret, and its id tells owners nothing.
+  expect(mail?.text).not.toMatch(/whk_\w+/);
+  expect(mail?.text).not.toContain(endpoint.path);
   await mailed.stop();
   await plain.stop();
   await receiver.stop();

@@ -17,6 +17,7 @@ const names = {
   texts: () => Promise.resolve([]),
 };
 /** The ranges hold more than the one address that may be an endpoint. */
+const HTTPS_ONLY = "must be an https URL: http://localhost is accepted in a local run only";
 const CREDENTIALS =
   "must not carry a user name or a password: leave them out, and verify the signature of each delivery";
 const settings = { OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8,::1/128" };
@@ -57,15 +58,15 @@ describe("an endpoint on a developer's machine", () => {
   });
 
   test.each([
-    ["http://127.0.0.2:3000/", "must be an https URL"],
-    ["http://10.1.2.3:3000/", "must be an https URL"],
-    ["http://[::1]:3000/", "must be an https URL"],
-    ["http://[::ffff:127.0.0.1]:3000/", "must be an https URL"],
-    ["http://localhost.:3000/", "must be an https URL"],
-    ["http://app.localhost:3000/", "must be an https URL"],
-    ["http://hooks.example.com:3000/", "must be an https URL"],
-    ["http://localhost:25/", "must be an https URL"],
-    ["http://localhost:6000/", "must be an https URL"],
+    ["http://127.0.0.2:3000/", HTTPS_ONLY],
+    ["http://10.1.2.3:3000/", HTTPS_ONLY],
+    ["http://[::1]:3000/", HTTPS_ONLY],
+    ["http://[::ffff:127.0.0.1]:3000/", HTTPS_ONLY],
+    ["http://localhost.:3000/", HTTPS_ONLY],
+    ["http://app.localhost:3000/", HTTPS_ONLY],
+    ["http://hooks.example.com:3000/", HTTPS_ONLY],
+    ["http://localhost:25/", HTTPS_ONLY],
+    ["http://localhost:6000/", HTTPS_ONLY],
     ["http://user@localhost:3000/", CREDENTIALS],
     ["http://:secret@127.0.0.1:3000/", CREDENTIALS],
     ["ftp://localhost:3000/", "must be an https URL"],

@@ -116,6 +116,8 @@ function isAllowedPort({ port }: URL): boolean {
   return number === 443 || (number >= 1024 && !BAD_PORTS.has(number));
 }
 
+const HTTPS_ONLY = "must be an https URL";
+
 /**
  * Says what would have to change in a URL that a caller chose, or returns undefined when it may be dialled. Only the
  * text is checked here. The address behind a name is checked when it is dialled.
@@ -131,9 +133,9 @@ function checkUrl(
   const refused = (refusal: UrlRefusal, words: string) => ({ refusal, words });
   if (text.length > URL_LENGTH_MAX)
     return refused("length", `must have at most ${URL_LENGTH_MAX} characters`);
-  if (!URL.canParse(text)) return refused("scheme", "must be an https URL");
+  if (!URL.canParse(text)) return refused("scheme", HTTPS_ONLY);
   const url = new URL(text);
-  if (url.protocol !== "https:") return refused("scheme", "must be an https URL");
+  if (url.protocol !== "https:") return refused("scheme", HTTPS_ONLY);
   if (url.username !== "" || url.password !== "")
     return refused("credentials", "must not carry a user name or a password");
   if (!isAllowedPort(url))
@@ -195,13 +197,16 @@ export function isOfDevelopment(url: URL, { hostMap, allowCidrs }: PublicHostRul
  * programs of this machine are accepted too.
  */
 export function refusedPublicUrl(text: string, rules: PublicHostRules): string | undefined {
-  if (!URL.canParse(text)) return "must be an https URL";
+  if (!URL.canParse(text)) return HTTPS_ONLY;
   const misread = misreadAddress(text);
   if (misread !== undefined) return misread;
   const url = new URL(text);
   if (isOfDevelopment(url, rules)) return undefined;
   const reason = refusedUrl(text);
-  if (reason !== undefined) return reason;
+  if (reason !== undefined)
+    return reason === HTTPS_ONLY && url.protocol === "http:"
+      ? `${reason}: http://localhost is accepted in a local run only`
+      : reason;
   if (!PLAIN_HOST.test(url.hostname))
     return "must have a host name of letters, digits, hyphens and dots";
   const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;

@@ -134,8 +134,10 @@ async function disable(
     const { endpoints } = deps.stores;
     const found = await endpoints.findToDisable(platformId, endpointId, { disabledReason, at });
     if (found === undefined) return undefined;
-    const application = found.endpoint.applicationId;
-    const values = { at: shownTime(at), endpoint: endpointId, application, reason };
+    const { applicationId: application, url } = found.endpoint;
+    // Its path may have a secret.
+    const { host: endpoint } = new URL(url);
+    const values = { at: shownTime(at), endpoint, application, reason };
     return { writes: [found.write], happenings: [{ notice: "endpointDisabled", values }] };
   });
   if (isDisabled)
