@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 
 /** For phones first. On wide screens, the table of contents is at the side, and the code next to its call. */
 export const DOCS_STYLE = `
-:root { color-scheme: light dark; --ground: #ffffff; --raised: #f6f7f9; --bar: #e9ebef; --ink: #1a1c21; --soft: #545b68;
-  --line: #d9dce2; --link: #1d4fc4; --get: #1d4fc4; --post: #17653a; --patch: #7d4b00; --delete: #a51d2d; --word: #86258a; }
-@media (prefers-color-scheme: dark) { :root { --ground: #15171b; --raised: #1c1f25; --bar: #292d35; --ink: #eceef2;
-  --soft: #a9b0bd; --line: #383d47; --link: #8fb2ff; --get: #8fb2ff; --post: #7fd6a2; --patch: #f0b95c;
-  --delete: #ff8f9b; --word: #e3a1ec; } }
+/* The script's button for light or dark sets "color-scheme". */
+:root { color-scheme: light dark; --ground: light-dark(#ffffff, #15171b); --raised: light-dark(#f6f7f9, #1c1f25);
+  --bar: light-dark(#e9ebef, #292d35); --ink: light-dark(#1a1c21, #eceef2); --soft: light-dark(#545b68, #a9b0bd);
+  --line: light-dark(#d9dce2, #383d47); --link: light-dark(#1d4fc4, #8fb2ff); --get: light-dark(#1d4fc4, #8fb2ff);
+  --post: light-dark(#17653a, #7fd6a2); --patch: light-dark(#7d4b00, #f0b95c); --delete: light-dark(#a51d2d, #ff8f9b);
+  --word: light-dark(#86258a, #e3a1ec); }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 4rem; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
@@ -198,6 +199,16 @@ export const DOCS_SCRIPT = `
 
   const kept = { get: (name) => { try { return sessionStorage.getItem(name); } catch { return null; } },
     set: (name, value) => { try { sessionStorage.setItem(name, value); } catch {} } };
+  const theme = make("button", { type: "button" });
+  const paint = (scheme) => {
+    document.documentElement.style.colorScheme = scheme;
+    const isDark = (scheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    theme.textContent = isDark ? "Light" : "Dark";
+    theme.onclick = () => { kept.set("scheme", isDark ? "light" : "dark"); paint(isDark ? "light" : "dark"); };
+  };
+  paint(/^(?:light|dark)$/.test(kept.get("scheme") ?? "") ? kept.get("scheme") : "");
+  document.querySelector(".top a").after(theme);
+
   const choose = (language) => {
     for (const one of all('.tabbed [value="' + language + '"]')) one.checked = true;
   };

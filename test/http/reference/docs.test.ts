@@ -313,8 +313,12 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
         expect(await tab.locator("#contents").isVisible()).toBe(width > 960);
         expect(await tab.locator("#menu:focus").count()).toBe(width > 960 ? 0 : 1);
         expect(await tab.evaluate(wide)).toBe(width);
-        const ground = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
-        expect(ground === "rgb(255, 255, 255)").toBe(colorScheme === "light");
+        const isWhite = `getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)"`;
+        expect(await tab.evaluate(isWhite)).toBe(colorScheme === "light");
+        const other = colorScheme === "light" ? "Dark" : "Light";
+        await tab.getByRole("button", { name: other, exact: true }).click();
+        await tab.reload();
+        expect(await tab.evaluate(isWhite)).toBe(colorScheme === "dark");
         expect(complaints).toEqual([]);
       } finally {
         await browser.close();
