@@ -99,11 +99,14 @@ async function openPage(browser: Browser, url: string, width: number): Promise<P
   return page;
 }
 
-/** Keeps the page from its top to the end of an element, in few colours: a README is read on slow lines, too. */
+/**
+ * Keeps the page from its top to the end of an element, with the same margin on both sides of it, in few colours: a README
+ * is read on slow lines, too.
+ */
 async function keep(page: Page, name: string, lastElement: string): Promise<void> {
   const box = await page.locator(lastElement).boundingBox();
-  const { width } = page.viewportSize() ?? { width: 0 };
   if (box === null) throw new Error(`${name}: the page has no ${lastElement}`);
+  const width = Math.ceil(box.x + box.width + box.x);
   const height = Math.ceil(box.y + box.height) + 16;
   const whole = await page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width, height } });
   const file = join(FOLDER, `${name}.png`);
@@ -122,7 +125,7 @@ async function main(): Promise<void> {
     const browser = await openChromium();
     await keep(await openPage(browser, await openConnectPage(relay), 660), "connect-page", "main");
     await publish(relay);
-    await keep(await openPage(browser, `${sandboxUrl}/?still`, 860), "sandbox", ".feeds");
+    await keep(await openPage(browser, `${sandboxUrl}/?still`, 1_280), "sandbox", ".feeds");
     await browser.close();
   } finally {
     await kill(started, place);
