@@ -34,7 +34,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
-    firstSeed: 1_200,
+    firstSeed: 1_600,
     services: (services) =>
       listing(services, "platform", ({ wakes }) => ({
         wakes: wakes.slice(0, 100),
@@ -152,7 +152,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7a: a refused transaction does not say which operation it was refused for",
     era: 31,
-    firstSeed: 27,
+    firstSeed: 32,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -251,7 +251,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 21,
+    firstSeed: 24,
     ...folded("transact", async (transact, platformId, [mark, ...totals]) => {
       const added = await transact(platformId, totals);
       return added.kind === "applied" && mark !== undefined
@@ -391,7 +391,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 454,
+    firstSeed: 628,
     services({
       webhooks: {
         stores: { pending },

@@ -72,6 +72,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "K1: a first comment before its post has ended",
     era: 62,
+    firstSeed: 2,
     followsUp: true,
     install() {
       commented.clear();
@@ -92,7 +93,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "K2: a first comment that is sent again without a look-up",
     era: 79,
-    firstSeed: 119,
+    firstSeed: 235,
     followsUp: true,
     install: () => withComments({ ...COMMENT, find: () => Promise.resolve({ kind: "absent" }) }),
   },
