@@ -33,6 +33,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   profileScope: "key, session",
   activeProfileScope: "key, session",
   connectSessionScope: "key, session",
+  profileOrApplication: "key, session",
   operator: "operator",
 };
 

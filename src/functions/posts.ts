@@ -5,7 +5,7 @@ import {
   profileScope,
   publishingScope,
 } from "../shared/http/access/profile-access.ts";
-import { image, withStatus } from "../shared/http/reply.ts";
+import { withStatus } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import {
   createPost,
@@ -185,24 +185,5 @@ export const networkRoutes: readonly Route[] = [
       withStatus(200, getNetworks(services.publishing), [
         ["cache-control", "public, max-age=3600"],
       ]),
-  }),
-];
-
-export const mediaRoutes: readonly Route[] = [
-  route("GET", "v1/media/{token}", {
-    operationId: "getMedia",
-    summary: "A converted image, for a network that downloads files itself",
-    calledBy: "networks",
-    description:
-      "The service gives these URLs to networks. They are valid for 26 hours. The token is encrypted, so no one else can create one.",
-    access: anyone,
-    produces: "image",
-    answers: { 200: "The image, usually a JPEG." },
-    errors: ["not_found", "service_unavailable"],
-    async run({ services, params }) {
-      // Loaded on first use, because no other route needs the code that reads an image.
-      const { serveFitted } = await import("../shared/media/fitted-url.ts");
-      return image(await serveFitted(services.connections, params.token));
-    },
   }),
 ];

@@ -7,7 +7,8 @@ import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
 import { acceptInvitationRoute, invitationRoutes } from "./invitations.ts";
 import { keyRoutes } from "./keys.ts";
-import { mediaRoutes, networkRoutes, postRoutes } from "./posts.ts";
+import { mediaRoutes } from "./media.ts";
+import { networkRoutes, postRoutes } from "./posts.ts";
 import { linkRoutes } from "./links.ts";
 import { metaRoutes } from "./meta.ts";
 import { profileRoutes } from "./profiles.ts";
@@ -23,8 +24,9 @@ export const chapters: readonly Chapter[] = [
     routes: [...postRoutes, ...networkRoutes],
   },
   {
-    name: "Media",
-    about: "Converted images, for networks that download files by URL.",
+    name: "Files",
+    about:
+      "Pictures, videos, sound and documents that are uploaded once, straight to storage, and used in posts by their `url`.",
     routes: mediaRoutes,
   },
   {

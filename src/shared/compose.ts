@@ -60,6 +60,7 @@ import { SingleFlight } from "./runtime/promises.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import { HintQueue, type MessageQueue, type PoisonQueue } from "./runtime/storage/queue.ts";
+import type { Blobs } from "./runtime/storage/blobs.ts";
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import {
@@ -75,6 +76,7 @@ import {
   tenantsForErasure,
   tenantsOfPeople,
 } from "./tenants/tenants.ts";
+import { createFileStores } from "./files/files.ts";
 import { createErasureStore } from "./erasure/erasure.ts";
 import { Wakes } from "./wake/wake.ts";
 import {
@@ -104,6 +106,7 @@ export type Services = HttpDeps;
  */
 export interface Overrides {
   readonly tables?: Tables;
+  readonly blobs?: Blobs;
   readonly queue?: (name: string) => MessageQueue;
   readonly poisonQueue?: (name: string) => PoisonQueue;
   readonly clock?: Clock;
@@ -324,6 +327,12 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       noteRefusal: (platformId, refusal) => alerts.noteRefusal(platformId, refusal, commit),
     },
     connections,
+    files: {
+      ...common,
+      wakes,
+      partitions,
+      stores: createFileStores(tables, config.storage, overrides.blobs),
+    },
     wakes,
     webhooks,
     tenants: below,

@@ -105,7 +105,13 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "DELETE v1/posts/{postId}": "profile",
   "POST v1/posts/{postId}/retry": "profile",
   "POST v1/posts/{postId}/remove": "profile",
-  "GET v1/media/{token}": "anyone",
+  "POST v1/media": "profile",
+  "POST v1/media/{mediaId}/complete": "profile",
+  "GET v1/media": "profile",
+  "GET v1/media/{mediaId}": "profile",
+  "GET v1/media/{mediaId}/content": "profile",
+  "DELETE v1/media/{mediaId}": "profile",
+  "GET v1/media/public/{token}": "anyone",
   "GET v1/rate-card": "platform",
   "GET v1/platform/notices": "session",
   "PATCH v1/platform/notices": "session owner",
@@ -382,6 +388,7 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
     webhookId: [webhookId, `whk_${unknown}`],
     deliveryId: [`dlv_${unknown}`, `dlv_${unknown}`],
     postId: [`pst_${unknown}`, `pst_${unknown}`],
+    mediaId: [`med_${unknown}`, `med_${unknown}`],
     platformId: [owner.platform.id, `plt_${unknown}`],
     network: ["bluesky", "bluesky"],
     server: ["mastodon.sandbox.test", "mastodon.sandbox.test"],
@@ -433,7 +440,8 @@ describe("access", () => {
         const outcome = outcomeOf(await call(route, options, whose));
         const isUnknownObject = whose === "nobody's" && outcome === "404 not_found";
         const isUnknownPart =
-          expectation === "through" && /\{(postId|connectionId|deliveryId)\}/.test(route.path);
+          expectation === "through" &&
+          /\{(postId|connectionId|deliveryId|mediaId)\}/.test(route.path);
         answers[caller] =
           isUnknownObject || (isUnknownPart && outcome === "404 not_found") ? "through" : outcome;
       }

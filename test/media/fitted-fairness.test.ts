@@ -30,6 +30,7 @@ test("slow servers of one platform, on however many hosts, leave slots for the i
     clock,
     outbound,
     log: createLog({ level: "error", sink: () => undefined }),
+    openFile: () => Promise.reject(new Error("no file was uploaded here")),
   };
   const serve = (owner: string, host: string) => {
     const address = fittedUrl(services, { url: `https://${host}/photo.jpg`, owner, target });

@@ -360,7 +360,7 @@ describe("an address of ours for a network", () => {
     const token = new URL(address("scan.webp")).pathname.split("/").at(-1) ?? "";
     const claims = JSON.parse(unseal(token, "media address", dataKeys) ?? "") as object;
     const later = seal(JSON.stringify({ ...claims, later: "added" }), "media address", dataKeys);
-    expect((await relay.call("GET", `/v1/media/${later}`)).status).toBe(200);
+    expect((await relay.call("GET", `/v1/media/public/${later}`)).status).toBe(200);
   });
 
   test("tells of the image without it where a network only looks", async () => {
@@ -370,13 +370,14 @@ describe("an address of ours for a network", () => {
   });
 
   test.each([
-    ["is not ours", () => "/v1/media/v1.k1.AAAA.BBBB.CCCC"],
+    ["is not ours", () => "/v1/media/public/v1.k1.AAAA.BBBB.CCCC"],
     ["was changed", () => pathOf(address("scan.webp")).replace(/(.).$/, changedEnd)],
     [
       "is of something else",
-      () => `/v1/media/${seal("{}", "another use", relay.services.config.identity.dataKeys)}`,
+      () =>
+        `/v1/media/public/${seal("{}", "another use", relay.services.config.identity.dataKeys)}`,
     ],
-    ["is far too long", () => `/v1/media/${"x".repeat(7_000)}`],
+    ["is far too long", () => `/v1/media/public/${"x".repeat(7_000)}`],
     ["leads to no file", () => pathOf(address("page.jpg"))],
   ])("an address of ours for a network whose token %s is not found", async (_name, path) => {
     const answer = await relay.call("GET", path());

@@ -65,7 +65,7 @@ describe("preparing a post for Instagram", () => {
     used.fitImage = () => Promise.resolve({ ...image(), repairs: ["metadataRemoved"] });
     await instagram.calls.publish.prepare(leg(draft), used);
     expect(sentForm(used.calls[0])["cover_url"]).toBe(
-      `https://relay.example.test/v1/media/${encodeURIComponent(cover)}`,
+      `https://relay.example.test/v1/media/public/${encodeURIComponent(cover)}`,
     );
   });
 

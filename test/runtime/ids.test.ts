@@ -18,6 +18,7 @@ const PREFIXES: Readonly<Record<IdKind, string>> = {
   delivery: "dlv_",
   auditEvent: "aud_",
   request: "req_",
+  file: "med_",
 };
 const kinds = Object.keys(PREFIXES) as IdKind[];
 

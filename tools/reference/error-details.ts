@@ -2,7 +2,8 @@ import * as z from "zod";
 import { readinessChecks } from "../../src/shared/http/check-readiness.ts";
 import type { ErrorCode } from "../../src/shared/runtime/errors.ts";
 import { count, idOf, time } from "../../src/shared/runtime/fields.ts";
-import { networkName } from "../../src/shared/connections/answer-schema.ts";
+import { rejection } from "../../src/shared/files/answer-schema.ts";
+import { networkName } from "../../src/shared/networks/answer-schema.ts";
 import { networkValidations } from "../../src/shared/publishing/answer-schema.ts";
 import { shape } from "../../src/shared/runtime/shape.ts";
 
@@ -46,6 +47,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, () => z.ZodType>>> = {
       remove: z.string().optional().describe("For a published post: the path that removes it."),
     }),
   ),
+  media_rejected: rejection,
   nothing_to_remove: shape(() =>
     z.strictObject({
       platforms: z.array(networkName()).describe("Where there is nothing to remove."),

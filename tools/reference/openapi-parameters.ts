@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { networkName } from "../../src/shared/connections/answer-schema.ts";
+import { networkName } from "../../src/shared/networks/answer-schema.ts";
 import { invariant } from "../../src/shared/runtime/errors.ts";
 import { idOf } from "../../src/shared/runtime/fields.ts";
 import { shape, type Shape } from "../../src/shared/runtime/shape.ts";
@@ -21,6 +21,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   connectionId: () => idOf("connection"),
   deliveryId: () => idOf("delivery"),
   keyId: () => idOf("key"),
+  mediaId: () => idOf("file"),
   kind: shape(() => z.enum(LINK_PAGES).describe("The purpose of the link.")),
   network: networkName,
   platformId: () => idOf("platform"),

@@ -1,5 +1,6 @@
 import { hasMail, SEND_MAILS, sendMails } from "../mail/mail.ts";
 import { hintDuePosts, sweepOpenWork } from "../publishing/publishing.ts";
+import { expireFiles } from "../files/files.ts";
 import { continueErasures, hasDueErasure } from "../erasure/erasure.ts";
 import { hintDueDeliveries, lookAtEndpoint } from "../webhooks/webhooks.ts";
 import { sweepMarked } from "../wake/wake.ts";
@@ -90,6 +91,12 @@ export const WALKS: readonly Walk[] = [
     hasWork: ({ mail }) => hasMail(mail),
     behindSecondsMax: 15 * MINUTE,
     begin: ({ mail }) => sendMails(mail),
+  },
+  {
+    name: "expire-files",
+    every: "hour",
+    behindSecondsMax: 3 * HOUR,
+    begin: ({ publishing: { files } }) => expireFiles(files),
   },
   {
     name: "find-forgotten-work",

@@ -1,53 +1,14 @@
 import * as z from "zod";
 import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
-import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import { docAddress, legErrorCode, networkName, sentences } from "../networks/answer-schema.ts";
 import { FEATURE_NAMES } from "../networks/features.ts";
-import { NETWORK_NAMES } from "../networks/names.ts";
-import { wordsOfCode } from "../networks/wording.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { toSessionView } from "./connect-session.ts";
 import type { ApplicationConnectionView, ConnectionView, QuotaView } from "./connection.ts";
 import { brandingShape, type CreateConnectSessionBody } from "./schema.ts";
 import type { startConnectSession } from "./connect-sessions.ts";
 import { exampleId } from "../runtime/ids.ts";
-
-// Safe: these are all keys of the table.
-const codes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
-
-export const networkName = shape(() =>
-  z.enum(NETWORK_NAMES).meta({ id: "Network", description: "A social network." }),
-);
-
-export const legErrorCode = shape(() =>
-  z.enum(codes).meta({
-    id: "LegErrorCode",
-    description: codes
-      .map((code) => {
-        const { message, remediation } = wordsOfCode(code);
-        return `- \`${code}\`: ${message} ${remediation}`;
-      })
-      .join("\n"),
-  }),
-);
-
-export const docAddress = shape(() =>
-  z.url().describe("Link to the code's description in the reference."),
-);
-
-/** Describes the sentences of a finding or an error. */
-export const sentences = () => ({
-  message: z
-    .string()
-    .describe(
-      "For the person who posts: what happened. In the language of `Accept-Language` (en, de, fr, es, pt).",
-    ),
-  remediation: z.string().describe("For the person who posts: what to do about it."),
-  developerHint: z
-    .string()
-    .nullable()
-    .describe("For the caller, in English: the field or setting to change. Null if there is none."),
-});
 
 export const quota = shape(
   () =>

@@ -1,5 +1,6 @@
 import type { SystemScope } from "../callers/scope.ts";
 import { invariant } from "../runtime/errors.ts";
+import { eraseFilesOfPlatform } from "../files/files.ts";
 import type { RemovedPage } from "../runtime/walk-step.ts";
 import { clearWebhooksOfPlatform } from "../webhooks/webhooks.ts";
 import { announcedAt, erasedAt } from "../tenants/tenants.ts";
@@ -37,6 +38,7 @@ const CLEARING_STEPS: readonly ((
   ({ webhooks }, id) => clearWebhooksOfPlatform.loggedEvents(webhooks, id),
   ({ tenants }, id) => tenants.clearKeys(id),
   ({ people }, id, after) => people.clearLinks(id, after),
+  ({ publishing: { files } }, id) => eraseFilesOfPlatform(files, id),
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */

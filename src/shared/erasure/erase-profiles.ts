@@ -7,6 +7,7 @@ import {
   isRemoving,
   removePosts,
 } from "../publishing/publishing.ts";
+import { eraseFiles } from "../files/files.ts";
 import type { RemovedPage } from "../runtime/walk-step.ts";
 import { clearWebhooks } from "../webhooks/webhooks.ts";
 import type { ErasureDeps } from "./deps.ts";
@@ -38,6 +39,7 @@ const CLEARING_STEPS: readonly Clear[] = [
   ({ publishing }, scope, after) => clearTexts(publishing, scope, after),
   ({ publishing }, scope, after) => clearIdempotencyKeys(publishing, scope, after),
   ({ connections }, scope, after) => clearAuthorisations(connections, scope, after),
+  ({ publishing: { files } }, scope) => eraseFiles(files, scope),
 ];
 
 /** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the profile is left. */

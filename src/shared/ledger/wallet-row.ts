@@ -10,6 +10,7 @@ import {
   rowCodec,
   text,
   textOrNull,
+  truth,
 } from "../runtime/storage/codec.ts";
 import type { WalletAct } from "./rate-card.ts";
 import { HEAD_KEY, type PartitionView } from "../partition/partition.ts";
@@ -37,6 +38,7 @@ export const walletRow = rowCodec("wallet", {
   daySpent: integer(),
   paceUntil: textOrNull(),
   lowAt: textOrNull(),
+  isCredited: truth(),
 });
 
 export const ledgerRow = rowCodec("ledger entry", {

@@ -24,6 +24,8 @@ export interface Wallet {
   readonly paceUntil: string | null;
   /** When a fall below the mark was last reported, or null when tokens were added since. */
   readonly lowAt: string | null;
+  /** Whether an operator has ever credited the platform. A starting credit doesn't count. */
+  readonly isCredited: boolean;
 }
 
 export const EMPTY_WALLET: Wallet = {
@@ -36,6 +38,7 @@ export const EMPTY_WALLET: Wallet = {
   daySpent: 0,
   paceUntil: null,
   lowAt: null,
+  isCredited: false,
 };
 
 /** Keeps every number of a row within Int32. */
@@ -164,6 +167,8 @@ export function applyMovement(
     sequence: wallet.sequence + 1,
     day: today,
     daySpent: daySpentAfter(wallet, movement, today, now),
+    isCredited:
+      wallet.isCredited || (movement.type === "credit" && movement.actor.kind === "operator"),
   };
   invariant(0 <= next.reserved, "reserved went negative");
   invariant(next.reserved <= next.balance, "more reserved than owned");

@@ -32,7 +32,7 @@ export const BEGUN = "begun";
 const length = () => z.number().nonnegative();
 
 /** Facts that decide whether an image fits. */
-const imageFactsShape = shape(() =>
+export const imageFactsShape = shape(() =>
   z.strictObject({
     contentType: z.string(),
     /** Size of the picture in bytes, without the rest of its file. */

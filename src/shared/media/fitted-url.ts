@@ -13,7 +13,7 @@ import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/error
 import type { MediaDeps } from "./deps.ts";
 import { mediaRefusal } from "./media-request.ts";
 import { fitImage } from "./fit-image.ts";
-import { openMedia } from "./open-media.ts";
+import { type OpenedMedia, openMedia } from "./open-media.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import { mediaReader } from "./media-reader.ts";
 
@@ -29,12 +29,23 @@ const claimsShape = shape(() =>
     url: z.string(),
     /** The platform whose post has the image. A platform's images may be on any number of hosts. */
     owner: z.string(),
+    /** The profile whose file it is, if it was uploaded here, and whether this is its preview. */
+    file: z
+      .object({ platformId: z.string(), profileId: z.string(), fileId: z.string() })
+      .optional(),
+    isPreview: z.literal(true).optional(),
     /** Safe: only this service seals tokens. */
     target: z.custom<ImageTarget>((value) => typeof value === "object" && value !== null),
     until: z.number().int(),
   }),
 );
 type FittedClaims = ShapeOf<typeof claimsShape>;
+
+/** Opens a file that was uploaded here. @throws MediaFailure when it can't be used */
+export type OpenTokenFile = (
+  file: NonNullable<FittedClaims["file"]>,
+  limits: { readonly bytesMax: number; readonly isPreview: boolean },
+) => Promise<OpenedMedia>;
 
 type Picture = Pick<FittedImage, "bytes" | "contentType">;
 
@@ -61,18 +72,14 @@ function keep(token: string, { bytes, contentType }: Picture): void {
  */
 export function fittedUrl(
   { config, clock }: Pick<MediaDeps, "config" | "clock">,
-  {
-    url,
-    owner,
-    target,
-    fitted,
-  }: { url: string; owner: string; target: ImageTarget; fitted?: Picture },
+  { fitted, ...named }: Omit<FittedClaims, "until"> & { readonly fitted?: Picture | undefined },
 ): string {
-  const claims: FittedClaims = { url, owner, target, until: clock.now().getTime() + LIFETIME_MS };
+  const claims: FittedClaims = { ...named, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
-  if (token.length > TOKEN_LENGTH_MAX) throw mediaRefusal("address", `${url.length} characters`);
+  if (token.length > TOKEN_LENGTH_MAX)
+    throw mediaRefusal("address", `${named.url.length} characters`);
   if (fitted !== undefined) keep(token, fitted);
-  return `${config.publicBaseUrl}/v1/media/${token}`;
+  return `${config.publicBaseUrl}/v1/media/public/${token}`;
 }
 
 /** Opens a token. @throws AppError 404 when it is invalid, was changed or has expired */
@@ -108,7 +115,10 @@ const fileNotFound = (failedCheck?: FailedCheck) =>
  * Returns the image of an address that `fittedUrl` made. It is fetched and fitted again when it is no longer in memory.
  * @throws AppError 404 when the token is invalid or its image is refused; 503 when the image can't be fetched now
  */
-export async function serveFitted(deps: MediaDeps, token: string): Promise<ServedImage> {
+export async function serveFitted(
+  deps: MediaDeps & { readonly openFile: OpenTokenFile },
+  token: string,
+): Promise<ServedImage> {
   const now = deps.clock.now();
   const claims = openToken(token, deps.config.identity.dataKeys, now);
   const fitted =
@@ -126,14 +136,18 @@ export async function serveFitted(deps: MediaDeps, token: string): Promise<Serve
 }
 
 async function fit(
-  deps: Pick<MediaDeps, "config" | "log" | "outbound">,
+  deps: Pick<MediaDeps, "config" | "log" | "outbound"> & { readonly openFile: OpenTokenFile },
   claims: FittedClaims,
 ): Promise<FittedImage> {
-  const { url, owner, target } = claims;
+  const { url, owner, target, file: own, isPreview = false } = claims;
   const readBy = { reader: mediaReader, owner };
   try {
     const calls = limitCalls(deps, { totalMs: SERVE_MS_MAX, owner });
-    const file = await openMedia(calls, url, { bytesMax: IMAGE_SOURCE_BYTES_MAX, readBy });
+    const bytesMax = IMAGE_SOURCE_BYTES_MAX;
+    const file =
+      own === undefined
+        ? await openMedia(calls, url, { bytesMax, readBy })
+        : await deps.openFile(own, { bytesMax, isPreview });
     try {
       return await fitImage(file, target, readBy);
     } finally {
@@ -142,6 +156,7 @@ async function fit(
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     deps.log.info("media not served", { code: error.code, reason: error.message });
-    throw error.code === "media_unreachable" ? serviceUnavailable() : fileNotFound();
+    const isLater = error.code === "media_unreachable" && error.fileRule === undefined;
+    throw isLater ? serviceUnavailable() : fileNotFound();
   }
 }

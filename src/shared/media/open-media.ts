@@ -50,7 +50,8 @@ export const SAMPLE_BYTES = 131_072;
 /** Maximum size of a file that is held in memory because its server states no size. */
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
-interface OpenedFile {
+/** A file whose beginning was read. */
+export interface OpenedFile {
   readonly sample: Uint8Array;
   readonly bytes: RemoteBytes;
   /** Whether any part can be read without what comes before it. */
@@ -82,10 +83,20 @@ export interface OpenedMedia extends MediaFile {
 export async function openMedia(
   dialler: Dialler,
   url: string,
-  { readBy = READ_BY_NOBODY, isThorough = false, leftMs, ...limits }: OpenLimits,
+  limits: OpenLimits,
 ): Promise<OpenedMedia> {
-  const { bytesMax } = limits;
-  const opened = await openFile(dialler, url, { ...limits, owner: readBy.owner });
+  const { bytesMax, readBy = READ_BY_NOBODY } = limits;
+  return await describeFile(
+    await openFile(dialler, url, { bytesMax, owner: readBy.owner }),
+    limits,
+  );
+}
+
+/** Reads the facts of an opened file, which is closed when that fails. @throws MediaFailure */
+export async function describeFile(
+  opened: OpenedFile,
+  { bytesMax, readBy = READ_BY_NOBODY, isThorough = false, leftMs }: OpenLimits,
+): Promise<OpenedMedia> {
   const { sample, answer } = opened;
   // Offsets in a PDF count from its header (ISO 32000-2, 7.5.2), so what precedes it isn't part of the document.
   const bytes = withoutStart(

@@ -1,14 +1,22 @@
-import type {
-  ImageTarget,
-  MediaFacts,
-  MediaReason,
-  MediaTargets,
+import { fieldOf, type LegDraft, type NetworkData } from "../networks/contract/draft.ts";
+import {
+  type ImageTarget,
+  type MediaFacts,
+  MediaFailure,
+  type MediaReason,
+  type MediaTargets,
 } from "../networks/contract/media.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { ReadBy } from "./media-reader.ts";
 import { openMedia } from "./open-media.ts";
-import { refusalReason, refusalError, repairWarning } from "../networks/contract/media-check.ts";
+import {
+  isTypeGuess,
+  refusalReason,
+  refusalError,
+  repairWarning,
+  unreachableError,
+} from "../networks/contract/media-check.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";
@@ -37,23 +45,28 @@ export async function probeMedia(
   const { leftMs } = hurried;
   const file = await openMedia(hurried, url, { bytesMax, readBy, isThorough: true, leftMs });
   try {
-    const { contentType, size, width, height, durationSeconds, image } = file;
-    const { needsPassword, pages, isDynamicForm, film } = file;
-    return {
-      contentType,
-      size,
-      width,
-      height,
-      durationSeconds,
-      image,
-      ...(needsPassword === undefined ? {} : { needsPassword }),
-      ...(pages === undefined ? {} : { pages }),
-      ...(isDynamicForm === undefined ? {} : { isDynamicForm }),
-      ...(film === undefined ? {} : { film }),
-    };
+    return probeOf(file);
   } finally {
     await file.close();
   }
+}
+
+/** Returns the facts of an opened file, which stay true once it is closed. */
+export function probeOf(file: MediaFacts & Pick<MediaProbe, "image">): MediaProbe {
+  const { contentType, size, width, height, durationSeconds, image } = file;
+  const { needsPassword, pages, isDynamicForm, film } = file;
+  return {
+    contentType,
+    size,
+    width,
+    height,
+    durationSeconds,
+    image,
+    ...(needsPassword === undefined ? {} : { needsPassword }),
+    ...(pages === undefined ? {} : { pages }),
+    ...(isDynamicForm === undefined ? {} : { isDynamicForm }),
+    ...(film === undefined ? {} : { film }),
+  };
 }
 
 export interface ProbedMedia {
@@ -96,4 +109,73 @@ export function checkMediaFile(
   if (plan.kind === "refused") return refused(plan.reason);
   const repairs = plan.kind === "repair" ? plan.repairs : [];
   return repairs.map((repair) => repairWarning(network.name, repair, place));
+}
+
+/** Returns the pictures that a draft's options name, with the field of each. */
+export function picturesOf(network: Network, content: LegDraft, limits: NetworkData) {
+  const pictures = network.pictures?.(content, limits) ?? [];
+  return pictures.map((one) => ({
+    ...one,
+    field: `platformOptions.${network.name}.${one.option}`,
+  }));
+}
+
+interface FoundFiles {
+  /** The limits of the account. */
+  readonly limits: NetworkData;
+  /** What was found without the files. */
+  readonly problems: readonly Problem[];
+  /** The draft's files by their addresses, as far as they were probed. */
+  readonly found: ReadonlyMap<string, MediaProbe | MediaFailure>;
+}
+
+/**
+ * Adds what the network finds about a draft's files to what was found without them. Guesses about files that were
+ * read by now are left out.
+ */
+export function withFileProblems(
+  network: Network,
+  content: LegDraft,
+  { limits, problems: before, found }: FoundFiles,
+): readonly Problem[] {
+  const targets = network.media?.(content, limits);
+  if (found.size === 0) return before;
+  const isRead = ({ mediaIndex }: Problem) => {
+    const file = found.get(content.media[mediaIndex ?? -1]?.url ?? "");
+    return isFound(file) || file?.code === "media_rejected";
+  };
+  const isGuess = ({ rule }: Problem) => isTypeGuess(network.name, rule);
+  const problems = before.filter((one) => !isGuess(one) || !isRead(one));
+  const shown = picturesOf(network, content, limits).flatMap(({ url, field, target }) => {
+    const picture = found.get(url);
+    const at = { field, mediaIndex: null };
+    if (picture === undefined) return [];
+    if (!(picture instanceof MediaFailure))
+      return checkPicture(network.name, target, { probe: picture, field });
+    return picture.code === "media_rejected"
+      ? [refusalError(network, picture.reason ?? "size", at)]
+      : [unreachableError(network, at, picture)];
+  });
+  if (targets === undefined) return [...problems, ...shown];
+  const field = fieldOf(network.name, content, "mediaUrls");
+  const files = content.media.map(({ url }) => found.get(url));
+  const alone = files.flatMap((file, mediaIndex) => {
+    const at = { field, mediaIndex };
+    if (file === undefined) return [];
+    if (!(file instanceof MediaFailure))
+      return checkMediaFile(network, targets, { probe: file, ...at });
+    return file.code === "media_rejected"
+      ? [refusalError(network, file.reason ?? "size", at)]
+      : [unreachableError(network, at, file)];
+  });
+  // Publishing refuses the first file that doesn't fit, and checks the files together only if each one fits.
+  const isEachTaken = alone.every(({ severity }) => severity !== "error");
+  const facts = files.map((file) => (isFound(file) ? file : null));
+  const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];
+  const isKnown = (later: Problem) => problems.some(({ rule }) => rule === later.rule);
+  return [...problems, ...alone, ...together.filter((problem) => !isKnown(problem)), ...shown];
+}
+
+function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProbe {
+  return file !== undefined && !(file instanceof MediaFailure);
 }

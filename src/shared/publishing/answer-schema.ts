@@ -1,26 +1,20 @@
 import * as z from "zod";
+import { connectionStatus, quota } from "../connections/answer-schema.ts";
 import {
-  connectionStatus,
   docAddress,
+  finding,
   legErrorCode,
   networkName,
-  quota,
+  place,
   sentences,
-} from "../connections/answer-schema.ts";
+} from "../networks/answer-schema.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
-import { WARNING_CODES, WARNING_MEANINGS } from "../networks/contract/errors.ts";
 import type { NetworkName } from "../networks/networks.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import type { PostView } from "./read/post-view.ts";
 import { TIMELINE_STEPS, type TimelineStep } from "./timeline-store.ts";
 import type { ValidationResult } from "./accept/validate-post.ts";
-
-/** Describes what a finding or an error is about. */
-const place = () => ({
-  field: z.string().nullable().describe("Path of the request's field."),
-  mediaIndex: z.int().min(0).nullable().describe("Index of the media file concerned."),
-});
 
 const legError = shape(() =>
   z
@@ -33,32 +27,6 @@ const legError = shape(() =>
       docUrl: docAddress(),
     })
     .meta({ id: "LegError", description: "Why a leg failed or was skipped." }),
-);
-
-/** A plain list, because a generator may use one enumeration in another before it has declared it. */
-export const findingCode = shape(() =>
-  z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
-    id: "FindingCode",
-    description: [
-      "A code of `LegErrorCode`, with the same meaning, or the code of a warning, which says what was changed or could not be done:",
-      ...WARNING_CODES.map((code) => `- \`${code}\`: ${WARNING_MEANINGS[code]}`),
-    ].join("\n"),
-  }),
-);
-
-const finding = shape(() =>
-  z
-    .strictObject({
-      code: findingCode(),
-      rule: z.string().meta({ examples: ["bluesky.text.graphemes"] }),
-      ...sentences(),
-      ...place(),
-      docUrl: docAddress(),
-    })
-    .meta({
-      id: "Finding",
-      description: "A rule that a draft breaks, or a change that was made to a post.",
-    }),
 );
 
 const firstComment = shape(() =>

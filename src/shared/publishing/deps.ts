@@ -2,6 +2,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { chargeTogether } from "../ledger/ledger.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { FilesDeps } from "../files/files.ts";
 import type { WorkShares } from "../limits/limits.ts";
 import type { Verb } from "../runtime/bound.ts";
 import type { AppError } from "../runtime/errors.ts";
@@ -28,6 +29,7 @@ export interface PublishingDeps {
   };
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
+  readonly files: FilesDeps;
   readonly tenants: Pick<
     ConnectionsDeps["tenants"],
     "findPlatform" | "findApplication" | "findProfile"

@@ -298,6 +298,13 @@ export const ERROR_CATALOG = {
     advice: "Delete what you no longer use.",
     again: "once there is room",
   },
+  media_rejected: {
+    status: 422,
+    when: "The uploaded bytes are not those that were announced, or can't be read. The file is rejected.",
+    advice:
+      "Read `details.reason` and `details.problems`, then upload the file again as a new one.",
+    again: NO,
+  },
   not_publishable: {
     status: 422,
     when: "None of the networks would accept the post. Nothing was created.",

@@ -17,6 +17,7 @@ const PREFIXES = {
   delivery: "dlv_",
   auditEvent: "aud_",
   request: "req_",
+  file: "med_",
 } as const;
 export type IdKind = keyof typeof PREFIXES;
 

@@ -16,19 +16,19 @@ const REMEMBERED_MAX = 10_000;
 export const MARK_MS = 3 * MINUTE_MS;
 
 /**
- * Wakes are for a scheduled post to start, or an endpoint with a delivery to attempt. Marks are for a platform that may
+ * Wakes are for a scheduled post to start, an endpoint with a delivery to attempt, or a file whose time may be over. Marks are for a platform that may
  * have open work, an endpoint that may have deliveries without a message, or a platform that has mail.
  */
 export type MarkKind = "platform" | "endpoint-check" | "mail";
-export type WakeKind = "post" | "endpoint" | MarkKind;
+export type WakeKind = "post" | "endpoint" | "file" | MarkKind;
 
 /** Work that is due at a time. */
 export interface Wake {
   readonly kind: WakeKind;
   readonly at: string;
-  /** Id of the post, endpoint or platform. */
+  /** Id of the post, file, endpoint or platform. */
   readonly id: string;
-  /** The platform of a post, or "" for other kinds. */
+  /** The platform of a post or file, or "" for other kinds. */
   readonly platformId: string;
   readonly profileId: string;
 }
@@ -64,7 +64,7 @@ export function minuteOf(time: string | number | Date): string {
   return new Date(Math.floor(new Date(time).getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
-export function wakeOf(kind: Exclude<WakeKind, "post">, id: string, at: string): Wake {
+export function wakeOf(kind: Exclude<WakeKind, "post" | "file">, id: string, at: string): Wake {
   return { kind, id, at, platformId: "", profileId: "" };
 }
 

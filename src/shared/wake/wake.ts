@@ -2,6 +2,7 @@
 
 export { hintIfSoon, hintWakes, isSoon, needOf, type HintedWakes } from "./hint-wakes.ts";
 export { sweepMarked } from "./sweep-marked.ts";
+export { walkWakes } from "./walk-wakes.ts";
 export {
   MARK_MS,
   minuteOf,

@@ -96,8 +96,8 @@ test("blobs of one beginning are removed, and others stay", async () => {
   const { blobs, name } = await aBlob("a", aName(folder));
   await aBlob("b", aName(folder));
   const other = await aBlob("c", aName(`${folder}x`));
-  expect(await blobs.removePage(`${folder}/`)).toBe(true);
-  expect(await blobs.removePage(`${folder}/`)).toBe(false);
+  expect(await blobs.removePage(`${folder}/`)).toBe(2);
+  expect(await blobs.removePage(`${folder}/`)).toBe(0);
   expect(await blobs.find(name)).toBeUndefined();
   expect(await blobs.find(other.name)).toEqual(other.stored);
 });

@@ -504,7 +504,7 @@ test("stored JSON lacks nothing that this build writes, and takes and keeps what
 
 test("a number that is no whole one is damage, and a text that is none of those it can be a later build's", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
-  const rest = { budgetChangedAt: null, paceUntil: null, lowAt: null };
+  const rest = { budgetChangedAt: null, paceUntil: null, lowAt: null, isCredited: false };
   const columns = walletRow.encode({ ...wallet, ...rest });
   const row = { ...columns, rowKey: "HW" };
   expect(damageOf(() => walletRow.decode({ ...row, balance: 1.5 }))?.column).toBe("balance");

@@ -295,6 +295,35 @@ export interface components {
       allowedProfileIds?: string[] | null;
       applicationId?: string | null;
     };
+    CreateMediaRequest: {
+      contentType:
+        | "image/jpeg"
+        | "image/png"
+        | "image/webp"
+        | "image/gif"
+        | "image/avif"
+        | "image/tiff"
+        | "image/bmp"
+        | "image/heic"
+        | "image/heif"
+        | "video/mp4"
+        | "video/quicktime"
+        | "video/webm"
+        | "video/mpeg"
+        | "audio/mpeg"
+        | "audio/mp4"
+        | "audio/aac"
+        | "audio/ogg"
+        | "audio/wav"
+        | "audio/flac"
+        | "application/pdf"
+        | "application/msword"
+        | "application/vnd.ms-powerpoint"
+        | "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+        | "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+      bytes: number;
+      filename?: string | null;
+    };
     CreatePlatformRequest: {
       name: string;
       ownerEmail: string;
@@ -388,6 +417,47 @@ export interface components {
       | "billing.balance_low"
       | "billing.budget_reached"
       | "webhook.test";
+    File: {
+      id: string;
+      profileId: string;
+      filename: string | null;
+      status: "waiting" | "ready" | "rejected";
+      contentType: string;
+      bytes: number;
+      width: number | null;
+      height: number | null;
+      durationSeconds: number | null;
+      animated: boolean | null;
+      url: string;
+      previewUrl: string | null;
+      fits: {
+        facebook: components["schemas"]["FileFit"];
+        instagram: components["schemas"]["FileFit"];
+        linkedin: components["schemas"]["FileFit"];
+        bluesky: components["schemas"]["FileFit"];
+        mastodon: components["schemas"]["FileFit"];
+      } | null;
+      problem: {
+        code: "media_rejected";
+        reason: "length" | "type" | "damaged";
+        message: string;
+      } | null;
+      upload: {
+        method: "PUT";
+        url: string;
+        headers: {
+          [key: string]: string;
+        };
+        expiresAt: string;
+      } | null;
+      createdAt: string;
+      completedAt: string | null;
+      keptUntil: string;
+    };
+    FileFit: {
+      ok: boolean;
+      problems: components["schemas"]["Finding"][];
+    };
     Finding: {
       code: components["schemas"]["FindingCode"];
       rule: string;
@@ -1300,6 +1370,10 @@ export interface components {
       length_required: Record<string, never>;
       limit_reached: Record<string, never>;
       mail_disabled: Record<string, never>;
+      media_rejected: {
+        reason: "length" | "type" | "damaged";
+        problems: components["schemas"]["Finding"][];
+      };
       method_not_allowed: {
         allow: string[];
       };
@@ -1474,6 +1548,66 @@ export interface components {
       getNetworks: {
         input: Record<string, never>;
         answer: components["schemas"]["NetworkDescriptions"];
+      };
+      /** Announce a file */
+      createMedia: {
+        input: {
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        } & components["schemas"]["CreateMediaRequest"];
+        answer: components["schemas"]["File"];
+      };
+      /** List files */
+      listMedia: {
+        input: {
+          limit?: number;
+          cursor?: string;
+          status?: "waiting" | "ready" | "rejected";
+          contentType?: string;
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+        item: components["schemas"]["File"];
+      };
+      /** Complete an upload */
+      completeMedia: {
+        input: {
+          mediaId: string;
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+        answer: components["schemas"]["File"];
+      };
+      /** Get a file */
+      getMedia: {
+        input: {
+          mediaId: string;
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+        answer: components["schemas"]["File"];
+      };
+      /** Delete a file */
+      deleteMedia: {
+        input: {
+          mediaId: string;
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
+      };
+      /** Read a file's bytes */
+      getMediaContent: {
+        input: {
+          mediaId: string;
+          profileId?: string;
+          applicationId?: string;
+          profileGrant?: string;
+        };
       };
       /** List profiles */
       listProfiles: {

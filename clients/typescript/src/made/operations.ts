@@ -14,6 +14,13 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   retryPost: "POST /v1/posts/{postId}/retry profileId&applicationId&profileGrant body data",
   removePost: "POST /v1/posts/{postId}/remove profileId&applicationId&profileGrant body data",
   getNetworks: "GET /v1/networks - - data",
+  createMedia: "POST /v1/media profileId&applicationId&profileGrant body data",
+  listMedia:
+    "GET /v1/media?limit&cursor&status&contentType profileId&applicationId&profileGrant - list",
+  completeMedia: "POST /v1/media/{mediaId}/complete profileId&applicationId&profileGrant - data",
+  getMedia: "GET /v1/media/{mediaId} profileId&applicationId&profileGrant - data",
+  deleteMedia: "DELETE /v1/media/{mediaId} profileId&applicationId&profileGrant - nothing",
+  getMediaContent: "GET /v1/media/{mediaId}/content profileId&applicationId&profileGrant - nothing",
   listProfiles: "GET /v1/profiles?limit&cursor&externalId&status&q applicationId - list",
   createProfile: "POST /v1/profiles applicationId body data",
   getProfile: "GET /v1/profiles/{profileId} applicationId&profileGrant - data",

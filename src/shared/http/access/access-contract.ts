@@ -62,11 +62,15 @@ export function withoutErrors(
   return { ...contract, errors: contract.errors.filter((code) => !codes.includes(code)) };
 }
 
-/** Returns the contract for a path that names the profile, so that the header may be left out. */
-export function withProfileInPath(contract: AccessContract): AccessContract {
+/** Returns the contract for callers who may leave out the profile's header. */
+function optionalProfile(contract: AccessContract): AccessContract {
   const headers = contract.headers.map(({ name }) => ({ name, required: false }));
-  return { ...withoutErrors(contract, ["profile_header_required"]), headers };
+  return { ...contract, headers };
 }
+
+/** Returns the contract for a path that names the profile, so that the header may be left out. */
+export const withProfileInPath = (contract: AccessContract): AccessContract =>
+  withoutErrors(optionalProfile(contract), ["profile_header_required"]);
 
 /** Contracts by the name of the rule in `access.ts`. That of operators depends on the roles. */
 export const ACCESS_CONTRACTS = {
@@ -94,6 +98,12 @@ export const ACCESS_CONTRACTS = {
   activeProfileScope: ofProfile(
     "an API key or a session that may act for the profile, while the profile is active",
     ["profile_disabled"],
+  ),
+  profileOrApplication: optionalProfile(
+    ofProfile(
+      "an API key or a session that may act for the profile; without a profile, an `app_admin` API key or a session that names the application",
+      ["application_header_required"],
+    ),
   ),
   connectSessionScope: withProfileInPath(
     ofProfile("an API key or a session that may act for the connect session's profile", []),

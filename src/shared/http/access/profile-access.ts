@@ -1,5 +1,5 @@
 import type { ApiKeyCaller } from "../../callers/caller.ts";
-import type { ProfileScope } from "../../callers/scope.ts";
+import { type ApplicationScope, inApplication, type ProfileScope } from "../../callers/scope.ts";
 import { profileOfSession, type PublishingScope } from "../../connections/connections.ts";
 import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
@@ -135,6 +135,25 @@ export const acceptingScope: Access<AcceptingScope> = {
 
 /** Admits like `profileScope`, to read. Cached rows are used too, and the version is read in parallel. */
 export const readingScope: Access<ProfileScope> = { ...profileScope, onCachedRows: "in_parallel" };
+
+/**
+ * Admits like `readingScope` where a profile is named. Without one, admits app_admin keys, and sessions that name the
+ * application, to read what all its profiles have.
+ */
+export const profileOrApplication: Access<ProfileScope | ApplicationScope> = {
+  ...rule("profileOrApplication", async (request) => {
+    if (namedProfile(request) !== null) return await profileScope.resolve(request);
+    const scope = await keyOrSession.resolve(request);
+    const { caller } = scope;
+    if (caller.kind === "api_key" && caller.keyScope === "restricted")
+      throw new AppError(
+        "profile_header_required",
+        "A restricted key names the profile with the X-Profile-Id header.",
+      );
+    return inApplication(scope);
+  }),
+  onCachedRows: "in_parallel",
+};
 
 /**
  * Admits callers who may act for the profile of the connect session in the path. The caller is checked before the

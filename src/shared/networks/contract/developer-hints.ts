@@ -29,6 +29,15 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   outcome_unknown: "A retry first checks whether the post is on the network.",
   profile_disabled: "Enable the profile: PATCH it with `status` `active`.",
   "network.notConfigured": "The operator of the relay has not configured an app for {platform}.",
+  "file.unusable":
+    "The `url` of a file can be used while GET /v1/media/{mediaId} answers with `status` `ready`, until `keptUntil`.",
+  "file.waiting": "Call complete first: POST /v1/media/{mediaId}/complete.",
+  "file.expires":
+    "Upload the file again. It can be used for posts due within 365 days after POST /v1/media.",
+  "upload.length":
+    "The PUT has to send exactly the `bytes` of POST /v1/media. Start with a new file.",
+  "upload.type":
+    "POST /v1/media takes the type that the bytes have as `contentType`. Start with a new file.",
   "firstComment.permission": LINK_AGAIN,
   "firstComment.unavailable":
     "The operator of the relay does not ask {platform} for the permission to comment. Leave out `platformOptions.{platform}.firstComment`.",

@@ -1,6 +1,6 @@
 import type { LegErrorCode } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
-import { type Rule, type Problem, breach } from "./rules.ts";
+import { COMMON_RULES, type Rule, type Problem, breach } from "./rules.ts";
 import { type TryLater, type Rejection, legFailure, unpublished } from "./outcome.ts";
 import {
   type MediaFailure,
@@ -83,9 +83,13 @@ function filmRefusal({ film, width }: Facts, target: FileTarget) {
  */
 export function mediaFailed(
   network: string,
-  { code, reason, message, values, subject }: MediaFailure,
+  { code, reason, message, values, subject, fileRule }: MediaFailure,
   mediaIndex?: number,
 ): TryLater | Rejection {
+  if (fileRule !== undefined) {
+    const rule = `${network}.${fileRule}`;
+    return rejectedBy({ [rule]: COMMON_RULES[fileRule] }, rule, message, mediaIndex);
+  }
   return code === "media_rejected"
     ? refusedFor(network, reason ?? "size", message, mediaIndex)
     : unpublished(
@@ -219,8 +223,14 @@ export function repairWarning(
 export function unreachableError(
   { name }: Pick<Network, "name">,
   position: ProblemPosition,
-  { subject = "unreachable", values = {} }: Partial<Pick<MediaFailure, "subject" | "values">> = {},
+  {
+    subject = "unreachable",
+    values = {},
+    fileRule,
+  }: Partial<Pick<MediaFailure, "subject" | "values" | "fileRule">> = {},
 ): Problem {
+  if (fileRule !== undefined)
+    return { ...COMMON_RULES[fileRule], rule: `${name}.${fileRule}`, values, ...position };
   const rule = `${name}.media.${subject}`;
   return { severity: "error", code: "media_unreachable", rule, values, ...position };
 }

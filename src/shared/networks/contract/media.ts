@@ -1,4 +1,5 @@
 import type { SentenceValues } from "./errors.ts";
+import type { FileRule } from "./rules.ts";
 import type { StreamedBody } from "../../runtime/http-call.ts";
 
 export interface FetchedMedia {
@@ -209,6 +210,10 @@ export class MediaFailure extends Error {
   readonly values: SentenceValues | undefined;
   /** The last part of the rule that the cause has. Undefined for a file that is refused, whose reason names the rule. */
   readonly subject: string | undefined;
+  /** Why a file that was uploaded here can't be used. Trying again doesn't help then. */
+  readonly fileRule: FileRule | undefined;
+  /** Whether the file was uploaded here, so that no network can fetch it by its address either. */
+  readonly isStored: boolean;
 
   constructor(
     code: MediaFailure["code"],
@@ -218,6 +223,8 @@ export class MediaFailure extends Error {
       readonly reason?: MediaReason;
       readonly values?: SentenceValues;
       readonly subject?: string;
+      readonly fileRule?: FileRule;
+      readonly isStored?: true;
     } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
@@ -226,6 +233,8 @@ export class MediaFailure extends Error {
     this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
     this.values = options.values;
     this.subject = options.subject;
+    this.fileRule = options.fileRule;
+    this.isStored = options.isStored === true || options.fileRule !== undefined;
   }
 }
 

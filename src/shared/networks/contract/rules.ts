@@ -41,11 +41,18 @@ export const COMMON_RULES = {
   "account.replaced": { severity: "error", code: "connection_missing" },
   "media.lost": { severity: "error", code: "network_unavailable" },
   "media.statusUnknown": { severity: "error", code: "network_unavailable" },
+  // A file that was uploaded here: what keeps a post from using it.
+  "file.unusable": { severity: "error", code: "media_unreachable" },
+  "file.waiting": { severity: "error", code: "media_not_ready" },
+  "file.expires": { severity: "error", code: "media_unreachable" },
   "calls.paused": { severity: "error", code: "quota_exceeded" },
   "server.challenge": { severity: "error", code: "network_unavailable" },
   "server.blocked": { severity: "error", code: "network_unavailable" },
   "server.moved": { severity: "error", code: "network_unavailable" },
 } as const satisfies Readonly<Record<string, Rule>>;
+
+/** Why a file that was uploaded here can't be used, as the last two parts of a rule. */
+export type FileRule = Extract<keyof typeof COMMON_RULES, `file.${string}`>;
 
 /** The rule that a first comment can't be written, by why the authorisation does not suffice. */
 export const FIRST_COMMENT_LACKS = {

@@ -60,7 +60,7 @@ export async function lookAtFiles(
       return refusedFile(network, file, targets, mediaIndex) ?? { kind, file };
     } catch (error) {
       if (!(error instanceof MediaFailure)) throw error;
-      return error.code === "media_rejected"
+      return error.code === "media_rejected" || error.isStored
         ? mediaFailed(network, error, mediaIndex)
         : { kind: mediaKindOf(url) ?? "image", file: null };
     }

@@ -1,13 +1,7 @@
-import { type MediaProbe, checkMediaFile, checkPicture } from "../../media/probe-media.ts";
-import { fieldOf, type LegDraft, type NetworkData } from "../../networks/contract/draft.ts";
-import { networkOf, type NetworkName } from "../../networks/networks.ts";
+import { type MediaProbe, picturesOf, withFileProblems } from "../../media/probe-media.ts";
+import { fieldOf } from "../../networks/contract/draft.ts";
+import { networkOf } from "../../networks/networks.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
-import {
-  isTypeGuess,
-  refusalError,
-  unreachableError,
-} from "../../networks/contract/media-check.ts";
-import type { Problem } from "../../networks/contract/rules.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
 import { unreachable } from "../../networks/contract/unreachable.ts";
@@ -46,15 +40,10 @@ export function addressesOf(draft: Draft): readonly MediaAddress[] {
     const files = fieldOf(name, content, "mediaUrls");
     return [
       ...content.media.map(({ url }) => ({ url, field: files })),
-      ...picturesOf(name, content, {}).map(({ url, field }) => ({ url, field })),
+      ...picturesOf(networkOf(name), content, {}).map(({ url, field }) => ({ url, field })),
     ];
   });
   return all.filter(({ url }, index) => all.findIndex((one) => one.url === url) === index);
-}
-
-function picturesOf(name: NetworkName, content: LegDraft, limits: NetworkData) {
-  const pictures = networkOf(name).pictures?.(content, limits) ?? [];
-  return pictures.map((one) => ({ ...one, field: `platformOptions.${name}.${one.option}` }));
 }
 
 /**
@@ -96,51 +85,8 @@ export function withMedia(
   draft: Draft,
   { found }: Pick<CheckedMedia, "found">,
 ): NetworkCheck {
-  const { connection } = check;
-  const network = networkOf(check.network);
   const content = legDraft(draft, check.network);
-  const limits = connection?.limits ?? {};
-  const targets = network.media?.(content, limits);
-  if (found.size === 0) return check;
-  const isRead = ({ mediaIndex }: Problem) => {
-    const file = found.get(content.media[mediaIndex ?? -1]?.url ?? "");
-    return isFound(file) || file?.code === "media_rejected";
-  };
-  const isGuess = ({ rule }: Problem) => isTypeGuess(check.network, rule);
-  const problems = check.problems.filter((one) => !isGuess(one) || !isRead(one));
-  const shown = picturesOf(check.network, content, limits).flatMap(({ url, field, target }) => {
-    const picture = found.get(url);
-    const at = { field, mediaIndex: null };
-    if (picture === undefined) return [];
-    if (!(picture instanceof MediaFailure))
-      return checkPicture(network.name, target, { probe: picture, field });
-    return picture.code === "media_rejected"
-      ? [refusalError(network, picture.reason ?? "size", at)]
-      : [unreachableError(network, at, picture)];
-  });
-  if (targets === undefined) return { ...check, problems: [...problems, ...shown] };
-  const field = fieldOf(network.name, content, "mediaUrls");
-  const files = content.media.map(({ url }) => found.get(url));
-  const alone = files.flatMap((file, mediaIndex) => {
-    const at = { field, mediaIndex };
-    if (file === undefined) return [];
-    if (!(file instanceof MediaFailure))
-      return checkMediaFile(network, targets, { probe: file, ...at });
-    return file.code === "media_rejected"
-      ? [refusalError(network, file.reason ?? "size", at)]
-      : [unreachableError(network, at, file)];
-  });
-  // Publishing refuses the first file that doesn't fit, and checks the files together only if each one fits.
-  const isEachTaken = alone.every(({ severity }) => severity !== "error");
-  const facts = files.map((file) => (isFound(file) ? file : null));
-  const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];
-  const isKnown = (later: Problem) => problems.some(({ rule }) => rule === later.rule);
-  return {
-    ...check,
-    problems: [...problems, ...alone, ...together.filter((problem) => !isKnown(problem)), ...shown],
-  };
-}
-
-function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProbe {
-  return file !== undefined && !(file instanceof MediaFailure);
+  const limits = check.connection?.limits ?? {};
+  const known = { limits, problems: check.problems, found };
+  return { ...check, problems: withFileProblems(networkOf(check.network), content, known) };
 }

@@ -7,7 +7,7 @@ import { findAvailable, networkOf, type NetworkName } from "../../networks/netwo
 import { inWords } from "../../networks/wording.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { findingCode } from "../answer-schema.ts";
+import { findingCode } from "../../networks/answer-schema.ts";
 import type { PublishingDeps } from "../deps.ts";
 
 const UNITS = {

@@ -131,8 +131,8 @@ export class Blobs {
     });
   }
 
-  /** Removes a page of the blobs whose names begin so. Returns whether there may be more. */
-  async removePage(prefix: string): Promise<boolean> {
+  /** Removes a page of the blobs whose names begin so. Returns how many there were. */
+  async removePage(prefix: string): Promise<number> {
     const names = await this.#ask(async ({ client }) => {
       const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
       const pages = client
@@ -142,7 +142,7 @@ export class Blobs {
       return [];
     });
     await inBatches(names, REMOVALS_AT_ONCE, (name) => this.remove(name));
-    return names.length > 0;
+    return names.length;
   }
 
   async #address(

@@ -1,0 +1,119 @@
+import { file, readyFileExample, waitingFileExample } from "../shared/files/answer-schema.ts";
+import {
+  addressOfContent,
+  completeFile,
+  createFile,
+  deleteFile,
+  getFile,
+  listFiles,
+  openFile,
+} from "../shared/files/files.ts";
+import { CreateFileBody, ListFilesQuery } from "../shared/files/schema.ts";
+import { anyone } from "../shared/http/access/access.ts";
+import {
+  activeProfileScope,
+  profileOrApplication,
+  profileScope,
+} from "../shared/http/access/profile-access.ts";
+import { image, Reply } from "../shared/http/reply.ts";
+import { route, type Route } from "../shared/http/route.ts";
+
+export const mediaRoutes: readonly Route[] = [
+  route("POST", "v1/media", {
+    operationId: "createMedia",
+    summary: "Announce a file",
+    description:
+      "Send the bytes to `upload.url` next, in one PUT with `upload.headers`, then call `complete`. The address takes one file, once, for 30 minutes; a PUT that broke off is repeated. A file that was not completed is removed after 4 hours. A platform may have 100 files that wait, and 20 GiB of files, or 1 GiB until an operator has credited it: otherwise the answer is 409 `limit_reached`. Files are free.",
+    access: activeProfileScope,
+    body: CreateFileBody,
+    status: 201,
+    response: file,
+    answerHeaders: ["Vary"],
+    errors: ["limit_reached"],
+    examples: () => ({
+      body: { contentType: "image/jpeg" as const, bytes: 482_113, filename: "sourdough.jpg" },
+      answer: waitingFileExample(),
+    }),
+    run: ({ services, scope, body }) => createFile(services.publishing.files, scope, body),
+  }),
+  route("POST", "v1/media/{mediaId}/complete", {
+    operationId: "completeMedia",
+    summary: "Complete an upload",
+    description:
+      "Reads what the file is, once: posts with it are checked by these facts. May be repeated, and answers the same. Before the PUT it is 409 `invalid_state`. Bytes that are not what was announced, or can't be read, are removed, and the file is `rejected`. A file that breaks a network's rule is `ready`, and `fits` says so.",
+    access: activeProfileScope,
+    response: file,
+    answerHeaders: ["Vary"],
+    errors: ["not_found", "invalid_state", "media_rejected"],
+    examples: () => ({ answer: readyFileExample() }),
+    run: ({ services, scope, params }) =>
+      completeFile(services.publishing.files, scope, params.mediaId),
+  }),
+  route("GET", "v1/media", {
+    operationId: "listMedia",
+    summary: "List files",
+    description:
+      "Newest first: those of the profile, or of all profiles of the application. A page that is filtered may be short while `hasMore` is true.",
+    access: profileOrApplication,
+    query: ListFilesQuery,
+    response: file,
+    answerHeaders: ["Vary"],
+    list: true,
+    examples: () => ({ answer: readyFileExample() }),
+    run: ({ services, scope, query }) => listFiles(services.publishing.files, scope, query),
+  }),
+  route("GET", "v1/media/{mediaId}", {
+    operationId: "getMedia",
+    summary: "Get a file",
+    access: profileOrApplication,
+    response: file,
+    answerHeaders: ["Vary"],
+    errors: ["not_found"],
+    examples: () => ({ answer: readyFileExample() }),
+    run: ({ services, scope, params }) => getFile(services.publishing.files, scope, params.mediaId),
+  }),
+  route("GET", "v1/media/{mediaId}/content", {
+    operationId: "getMediaContent",
+    summary: "Read a file's bytes",
+    description:
+      "Leads to an address in storage at which the bytes can be read for 5 minutes. This is the `url` of the file, which posts use.",
+    access: profileOrApplication,
+    status: 302,
+    answers: { 302: "The bytes are at `Location`, for 5 minutes." },
+    answerHeaders: ["Location"],
+    errors: ["not_found", "invalid_state"],
+    run: async ({ services, scope, params }) => {
+      const location = await addressOfContent(services.publishing.files, scope, params.mediaId);
+      return new Reply({ status: 302, headers: [["location", location]] });
+    },
+  }),
+  route("DELETE", "v1/media/{mediaId}", {
+    operationId: "deleteMedia",
+    summary: "Delete a file",
+    description:
+      "From then on nobody can read it, and no new post can use it. Its bytes are removed immediately if no post used it, else at `keptUntil`; until then the posts that use it are published with it. May be repeated until then. This also works for a disabled profile.",
+    access: profileScope,
+    status: 204,
+    errors: ["not_found"],
+    run: ({ services, scope, params }) =>
+      deleteFile(services.publishing.files, scope, params.mediaId),
+  }),
+  route("GET", "v1/media/public/{token}", {
+    operationId: "getPublicMedia",
+    summary: "A converted image, for a network that downloads files itself",
+    calledBy: "networks",
+    description:
+      "The service gives these URLs to networks, and as `previewUrl` of files. They are valid for 26 hours. The token is encrypted, so no one else can create one.",
+    access: anyone,
+    produces: "image",
+    answers: { 200: "The image, usually a JPEG." },
+    errors: ["not_found", "service_unavailable"],
+    async run({ services, params }) {
+      // Loaded on first use, because no other route needs the code that reads an image.
+      const { serveFitted } = await import("../shared/media/fitted-url.ts");
+      const { connections, publishing } = services;
+      const open = { openFile: openFile.bind(undefined, publishing.files) };
+      return image(await serveFitted({ ...connections, ...open }, params.token));
+    },
+  }),
+];

@@ -1,0 +1,17 @@
+/* The part of files that other folders use: the verbs of `/v1/media`, and how posts use files. */
+
+export type { FilesDeps } from "./deps.ts";
+export { eraseFiles, eraseFilesOfPlatform } from "./erase-files.ts";
+export { expireFiles } from "./expire-files.ts";
+export {
+  addressOfContent,
+  completeFile,
+  createFile,
+  deleteFile,
+  getFile,
+  listFiles,
+  type FilesScope,
+} from "./manage-files.ts";
+export { addressForNetwork, openFile } from "./open-file.ts";
+export { createFileStores } from "./stores.ts";
+export { namedFile } from "./view-file.ts";

@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { pageQuery } from "../runtime/page.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { FILE_STATES, FILE_TYPES } from "./file.ts";
+
+const FILENAME_MAX = 255;
+
+export const CreateFileBody = shape(() =>
+  z.strictObject({
+    contentType: z
+      .enum(FILE_TYPES)
+      .describe("The type of the bytes. They are refused if they are of another one."),
+    bytes: z
+      .int()
+      .min(1)
+      .describe(
+        "How many bytes will be uploaded: exactly. The operator sets the limit, 1 GiB by default.",
+      ),
+    filename: z
+      .string()
+      .min(1)
+      .max(FILENAME_MAX)
+      // oxlint-disable-next-line no-control-regex -- they are what is refused
+      .regex(/^[^\u0000-\u001f\u007f-\u009f/\\]*$/, "must have no control character, / or \\")
+      .optional()
+      .describe("Shown to people, and never used as a path."),
+  }),
+);
+export type CreateFile = ShapeOf<typeof CreateFileBody>;
+
+export const SHOWN_STATES = FILE_STATES.filter((state) => state !== "deleted");
+
+export const ListFilesQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    status: z.enum(SHOWN_STATES).optional(),
+    contentType: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("Only those whose type begins so.")
+      .meta({ examples: ["image/"] }),
+  }),
+);
+export type ListFiles = ShapeOf<typeof ListFilesQuery>;
