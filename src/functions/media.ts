@@ -6,7 +6,7 @@ import {
   deleteFile,
   getFile,
   listFiles,
-  openFile,
+  openUploaded,
 } from "../shared/files/files.ts";
 import { CreateFileBody, ListFilesQuery } from "../shared/files/schema.ts";
 import { anyone } from "../shared/http/access/access.ts";
@@ -112,7 +112,7 @@ export const mediaRoutes: readonly Route[] = [
       // Loaded on first use, because no other route needs the code that reads an image.
       const { serveFitted } = await import("../shared/media/fitted-url.ts");
       const { connections, publishing } = services;
-      const open = { openFile: openFile.bind(undefined, publishing.files) };
+      const open = { openFile: openUploaded.bind(undefined, publishing.files) };
       return image(await serveFitted({ ...connections, ...open }, params.token));
     },
   }),

@@ -9,7 +9,7 @@ import { FILE_FAULTS } from "./file.ts";
 import { SHOWN_STATES } from "./schema.ts";
 import type { FileView } from "./view-file.ts";
 
-const length = () => z.number().min(0).nullable();
+const measured = () => z.number().min(0).nullable();
 
 const fit = shape(() =>
   z
@@ -35,7 +35,7 @@ const upload = shape(() =>
     method: z.literal("PUT"),
     url: z
       .url()
-      .describe("Takes the bytes once. Whoever has it may upload this file, so keep it secret."),
+      .describe("Takes the bytes once. Anyone who has it can upload this file, so keep it secret."),
     headers: z.record(z.string(), z.string()).describe("Send them unchanged."),
     expiresAt: time(),
   }),
@@ -55,11 +55,11 @@ export const file = shape(
           ),
         contentType: z.string(),
         bytes: count(),
-        width: length().describe(
+        width: measured().describe(
           "In pixels, as displayed. Null if it has none, or before `ready`.",
         ),
-        height: length(),
-        durationSeconds: length(),
+        height: measured(),
+        durationSeconds: measured(),
         animated: z.boolean().nullable().describe("Whether a picture moves. Null if it is none."),
         url: z.url().describe("What posts name the file by. It is not public."),
         previewUrl: z

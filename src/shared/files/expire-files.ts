@@ -1,8 +1,8 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
 import { walkWakes, type Wake } from "../wake/wake.ts";
 import type { FilesDeps } from "./deps.ts";
-import { WAITING_MS, type File, type FileRef } from "./file.ts";
-import { removeOperation } from "./file-store.ts";
+import { WAITING_MS, type UploadedFile, type FileRef } from "./file.ts";
+import { expireOperation } from "./file-store.ts";
 import { blobName } from "./open-file.ts";
 
 /**
@@ -20,9 +20,11 @@ export const expiryWake = ({ platformId, profileId, fileId }: FileRef, end: Date
   profileId,
 });
 
-const startOf = ({ createdAt }: File) => new Date(Date.parse(createdAt) + WAITING_MS);
-const endOf = (file: File) => (file.state === "waiting" ? startOf(file) : new Date(file.keptUntil));
-const isOver = (file: File, now: Date) => now.getTime() >= endOf(file).getTime() + MARGIN_MS;
+const startOf = ({ createdAt }: UploadedFile) => new Date(Date.parse(createdAt) + WAITING_MS);
+const endOfFile = (file: UploadedFile) =>
+  file.state === "waiting" ? startOf(file) : new Date(file.keptUntil);
+const isOver = (file: UploadedFile, now: Date) =>
+  now.getTime() >= endOfFile(file).getTime() + MARGIN_MS;
 
 /**
  * Makes the steps that remove files whose time is over: those whose upload did not come, and the others at `keptUntil`.
@@ -41,13 +43,13 @@ export function expireFiles(deps: FilesDeps): TakeStep {
       const ref = { platformId, profileId, fileId };
       const found = await stores.files.find(ref);
       if (found !== undefined && !isOver(found.file, clock.now())) {
-        await wakes.add(expiryWake(ref, endOf(found.file)), clock.now());
+        await wakes.add(expiryWake(ref, endOfFile(found.file)), clock.now());
       } else {
         // Also where there is no row: an upload may have arrived after its profile was erased.
         if (stores.hasAccount) await stores.blobs.remove(blobName(deps, ref));
         const isKept =
           found !== undefined &&
-          (await partitions.commit(platformId, removeOperation(ref, isOver)));
+          (await partitions.commit(platformId, expireOperation(ref, isOver)));
         // The next run finds it with its new time.
         if (isKept) return;
       }

@@ -16,7 +16,7 @@ import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import {
   type AnnouncedFile,
   FILE_STATES,
-  type File,
+  type UploadedFile,
   type FileFault,
   type StoredFacts,
 } from "./file.ts";
@@ -92,7 +92,7 @@ export const filePrefix = (profileId: string) => `B|${profileId}|`;
 export const listedFilePrefix = (applicationId: string) => `BA|${applicationId}|`;
 
 /** Decodes a file's row, whose key names the profile and the file. @throws DamagedRow */
-export function toFile(platformId: string, row: Row, reader?: Reader): File {
+export function toFile(platformId: string, row: Row, reader?: Reader): UploadedFile {
   const [, profileId = "", , id = ""] = row.rowKey.split("|");
   return { ...fileRow.decode(row, reader), id, platformId, profileId };
 }

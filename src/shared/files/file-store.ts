@@ -6,7 +6,7 @@ import {
   type PartitionOperation,
   type PartitionView,
 } from "../partition/partition.ts";
-import { AppError, limitReached, notFound } from "../runtime/errors.ts";
+import { type AppError, limitReached, notFound } from "../runtime/errors.ts";
 import { inverted, isId } from "../runtime/ids.ts";
 import type { Reader } from "../runtime/storage/codec.ts";
 import { undefinedIfDamaged, unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -15,9 +15,9 @@ import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { ScannedPage } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import {
-  isCounted,
+  takesRoom,
   isThere,
-  type File,
+  type UploadedFile,
   type FileFault,
   type FileRef,
   type StoredFacts,
@@ -46,12 +46,12 @@ export function fileKey({ profileId, fileId }: Pick<FileRef, "profileId" | "file
   return `${filePrefix(profileId)}${inverted(fileTime(fileId))}|${fileId}`;
 }
 
-const listedFileKey = ({ applicationId, id }: Pick<File, "applicationId" | "id">) =>
+const listedFileKey = ({ applicationId, id }: Pick<UploadedFile, "applicationId" | "id">) =>
   `${listedFilePrefix(applicationId)}${inverted(fileTime(id))}|${id}`;
 
 /** A file with the version of its row. */
 export interface StoredFile {
-  readonly file: File;
+  readonly file: UploadedFile;
   readonly stored: StoredRow;
 }
 
@@ -84,11 +84,11 @@ export class FileStore {
   listOfProfile(
     { platformId, profileId }: Omit<FileRef, "fileId">,
     position: ListPosition,
-    fits: (file: File) => boolean,
-  ): Promise<ScannedPage<File>> {
+    fits: (file: UploadedFile) => boolean,
+  ): Promise<ScannedPage<UploadedFile>> {
     const decode = (partitionKey: string, row: StoredRow["row"]) =>
       toFile(partitionKey, row, "people");
-    const rows = newestFirst<File>("file", filePrefix(profileId), decode);
+    const rows = newestFirst<UploadedFile>("file", filePrefix(profileId), decode);
     return rows.list(this.#core, platformId, position, fits);
   }
 
@@ -96,8 +96,11 @@ export class FileStore {
   async listOfApplication(
     { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
     { after, limit }: ListPosition,
-    { mayFit, fits }: { mayFit: (contentType: string) => boolean; fits: (file: File) => boolean },
-  ): Promise<ScannedPage<File>> {
+    {
+      mayFit,
+      fits,
+    }: { mayFit: (contentType: string) => boolean; fits: (file: UploadedFile) => boolean },
+  ): Promise<ScannedPage<UploadedFile>> {
     const rows = newestFirst("file", listedFilePrefix(applicationId), (_platformId, row) => ({
       ...listedFileRow.decode(row),
       id: row.rowKey.split("|").at(-1) ?? "",
@@ -125,7 +128,7 @@ export class FileStore {
 }
 
 /** Returns the write of the counts after a change of them. @throws DamagedRow */
-function countsWrite(view: PartitionView, change: FileCounts): RowWrite {
+function fileCountsWrite(view: PartitionView, change: FileCounts): RowWrite {
   const stored = view.row(COUNTS_KEY);
   const { bytes, waiting } = toFileCounts(stored);
   const counts = {
@@ -137,17 +140,24 @@ function countsWrite(view: PartitionView, change: FileCounts): RowWrite {
 }
 
 /** Returns the write of the counts after a file has changed, or none where it counts as before. */
-function recount(view: PartitionView, before: File, after: File | undefined): RowWrite[] {
-  const was = { bytes: isCounted(before) ? before.announced.bytes : 0, waits: isWaiting(before) };
-  const counts = after !== undefined && isCounted(after);
+function recount(
+  view: PartitionView,
+  before: UploadedFile,
+  after: UploadedFile | undefined,
+): RowWrite[] {
+  const was = {
+    bytes: takesRoom(before) ? before.announced.bytes : 0,
+    waits: waitsForUpload(before),
+  };
+  const counts = after !== undefined && takesRoom(after);
   const bytes = (counts ? before.announced.bytes : 0) - was.bytes;
-  const waiting = Number(after !== undefined && isWaiting(after)) - Number(was.waits);
-  return bytes === 0 && waiting === 0 ? [] : [countsWrite(view, { bytes, waiting })];
+  const waiting = Number(after !== undefined && waitsForUpload(after)) - Number(was.waits);
+  return bytes === 0 && waiting === 0 ? [] : [fileCountsWrite(view, { bytes, waiting })];
 }
 
-const isWaiting = ({ state }: File) => state === "waiting";
+const waitsForUpload = ({ state }: UploadedFile) => state === "waiting";
 
-const refOf = ({ platformId, profileId, id: fileId }: File): FileRef => ({
+const fileRefOf = ({ platformId, profileId, id: fileId }: UploadedFile): FileRef => ({
   platformId,
   profileId,
   fileId,
@@ -155,7 +165,7 @@ const refOf = ({ platformId, profileId, id: fileId }: File): FileRef => ({
 
 function limitRefusal(
   view: PartitionView,
-  { bytes }: File["announced"],
+  { bytes }: UploadedFile["announced"],
   platformBytesMax: number,
 ): AppError | undefined {
   const counts = toFileCounts(view.row(COUNTS_KEY));
@@ -176,8 +186,11 @@ function limitRefusal(
 }
 
 /** Makes the operation that writes a new file, within the limits of its platform. */
-export function createOperation(file: File, platformBytesMax: number): PartitionOperation<File> {
-  const key = fileKey(refOf(file));
+export function createOperation(
+  file: UploadedFile,
+  platformBytesMax: number,
+): PartitionOperation<UploadedFile> {
+  const key = fileKey(fileRefOf(file));
   return {
     id: `file|${file.id}`,
     rowKeys: [key],
@@ -191,7 +204,7 @@ export function createOperation(file: File, platformBytesMax: number): Partition
       const writes: RowWrite[] = [
         { kind: "create", row: { ...fileRow.encode(file), rowKey: key } },
         { kind: "create", row: { ...listed, rowKey: listedFileKey(file) } },
-        countsWrite(view, { bytes: announced.bytes, waiting: 1 }),
+        fileCountsWrite(view, { bytes: announced.bytes, waiting: 1 }),
       ];
       return { kind: "write", writes, answer: file };
     },
@@ -199,7 +212,7 @@ export function createOperation(file: File, platformBytesMax: number): Partition
 }
 
 /** Returns the write of a file that has changed, under the version that was read. */
-function fileWrite({ stored }: StoredFile, after: File): RowWrite {
+function fileWrite({ stored }: StoredFile, after: UploadedFile): RowWrite {
   const { state, etag, facts, fault, completedAt, keptUntil, isUsed } = after;
   const columns = fileRow.encodePart({ state, etag, facts, fault, completedAt, keptUntil, isUsed });
   return {
@@ -216,7 +229,7 @@ export function fileIn(view: PartitionView, ref: FileRef): StoredFile | undefine
 }
 
 /** Makes an operation on one file, which refuses when there is no such file. */
-function changeOperation<Answer>(
+function fileOperation<Answer>(
   name: string,
   ref: FileRef,
   known: StoredFile | undefined,
@@ -245,13 +258,13 @@ export type CompletedUpload =
 export function completeOperation(
   known: StoredFile,
   upload: CompletedUpload,
-): PartitionOperation<File> {
-  return changeOperation("complete", refOf(known.file), known, (found, view) => {
+): PartitionOperation<UploadedFile> {
+  return fileOperation("complete", fileRefOf(known.file), known, (found, view) => {
     const { file } = found;
     if (!isThere(file, view.now)) return { kind: "refuse", error: notFound() };
     if (file.state !== "waiting") return { kind: "done", answer: file };
     const completedAt = view.now.toISOString();
-    const after: File =
+    const after: UploadedFile =
       "fault" in upload
         ? { ...file, state: "rejected", fault: upload.fault, completedAt }
         : { ...file, ...upload, state: "ready", completedAt };
@@ -263,8 +276,8 @@ export function completeOperation(
 /** Makes the operation that deletes a file for its callers. Its row stays until `keptUntil`. */
 export function deleteOperation(
   ref: FileRef,
-): PartitionOperation<{ readonly file: File; readonly isNew: boolean }> {
-  return changeOperation<{ readonly file: File; readonly isNew: boolean }>(
+): PartitionOperation<{ readonly file: UploadedFile; readonly isNew: boolean }> {
+  return fileOperation<{ readonly file: UploadedFile; readonly isNew: boolean }>(
     "delete",
     ref,
     undefined,
@@ -272,7 +285,7 @@ export function deleteOperation(
       const { file } = found;
       if (view.now.toISOString() >= file.keptUntil) return { kind: "refuse", error: notFound() };
       if (file.state === "deleted") return { kind: "done", answer: { file, isNew: false } };
-      const after: File = { ...file, state: "deleted" };
+      const after: UploadedFile = { ...file, state: "deleted" };
       const writes: RowWrite[] = [
         fileWrite(found, after),
         { kind: "delete", rowKey: listedFileKey(file) },
@@ -287,9 +300,9 @@ export function deleteOperation(
  * Makes the operation that removes the rows of a file, after its blob. A file that is kept for longer by now stays, and
  * the answer is whether it does.
  */
-export function removeOperation(
+export function expireOperation(
   ref: FileRef,
-  isOver: (file: File, now: Date) => boolean,
+  isOver: (file: UploadedFile, now: Date) => boolean,
 ): PartitionOperation<boolean> {
   const key = fileKey(ref);
   return {
@@ -304,9 +317,9 @@ export function removeOperation(
   };
 }
 
-function removalWrites(file: File, view: PartitionView): RowWrite[] {
+function removalWrites(file: UploadedFile, view: PartitionView): RowWrite[] {
   const listed = file.state === "deleted" ? [] : [listedFileKey(file)];
-  const rowKeys = [fileKey(refOf(file)), ...listed];
+  const rowKeys = [fileKey(fileRefOf(file)), ...listed];
   return [
     ...rowKeys.map((rowKey) => ({ kind: "delete", rowKey }) as const),
     ...recount(view, file, undefined),

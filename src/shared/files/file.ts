@@ -73,7 +73,7 @@ export interface AnnouncedFile {
 }
 
 /** A file that a customer uploads once, to use it in posts. */
-export interface File {
+export interface UploadedFile {
   readonly id: string;
   readonly platformId: string;
   readonly applicationId: string;
@@ -101,19 +101,19 @@ const KEPT_AFTER_USE_MS = 8 * DAY_MS;
 const USABLE_MS = 365 * DAY_MS;
 
 /** Reports whether the file exists for callers: until it is deleted, its time is over, or its upload did not come. */
-export function isThere(file: File, now: Date): boolean {
+export function isThere(file: UploadedFile, now: Date): boolean {
   const { state, createdAt, keptUntil } = file;
   const isLate = state === "waiting" && now.getTime() >= Date.parse(createdAt) + WAITING_MS;
   return state !== "deleted" && !isLate && now.toISOString() < keptUntil;
 }
 
 /** Reports whether the bytes of the file count for its platform. */
-export function isCounted({ state, isUsed }: Pick<File, "state" | "isUsed">): boolean {
+export function takesRoom({ state, isUsed }: Pick<UploadedFile, "state" | "isUsed">): boolean {
   return state === "waiting" || state === "ready" || (state === "deleted" && isUsed);
 }
 
 /** Reports whether the file is too old for a post that is due then. */
-export function isTooOldAt({ createdAt }: Pick<File, "createdAt">, due: Date): boolean {
+export function isTooOldAt({ createdAt }: Pick<UploadedFile, "createdAt">, due: Date): boolean {
   return due.getTime() > Date.parse(createdAt) + USABLE_MS;
 }
 
@@ -122,7 +122,7 @@ export function isTooOldAt({ createdAt }: Pick<File, "createdAt">, due: Date): b
  * further posts of the hour change nothing.
  */
 export function keptForUse(
-  { createdAt, keptUntil }: Pick<File, "createdAt" | "keptUntil">,
+  { createdAt, keptUntil }: Pick<UploadedFile, "createdAt" | "keptUntil">,
   due: Date,
 ) {
   const hour = Math.ceil((due.getTime() + KEPT_AFTER_USE_MS) / HOUR_MS) * HOUR_MS;

@@ -12,6 +12,6 @@ export {
   listFiles,
   type FilesScope,
 } from "./manage-files.ts";
-export { addressForNetwork, openFile } from "./open-file.ts";
+export { addressForNetwork, openUploaded } from "./open-file.ts";
 export { createFileStores } from "./stores.ts";
 export { namedFile } from "./view-file.ts";

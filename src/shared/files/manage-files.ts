@@ -6,7 +6,14 @@ import { isId, newId, timeOfId } from "../runtime/ids.ts";
 import type { Page } from "../runtime/page.ts";
 import type { FilesDeps } from "./deps.ts";
 import { expiryWake } from "./expire-files.ts";
-import { isAnnouncedType, isThere, KEPT_MS, WAITING_MS, type File, type FileRef } from "./file.ts";
+import {
+  isAnnouncedType,
+  isThere,
+  KEPT_MS,
+  WAITING_MS,
+  type UploadedFile,
+  type FileRef,
+} from "./file.ts";
 import {
   completeOperation,
   createOperation,
@@ -16,7 +23,7 @@ import {
 } from "./file-store.ts";
 import { blobName, readAddressOf } from "./open-file.ts";
 import type { CreateFile, ListFiles } from "./schema.ts";
-import { BlobBytes } from "./stored-bytes.ts";
+import { BlobBytes } from "./bytes-store.ts";
 import { fileView, rejectionOf, type FileView } from "./view-file.ts";
 
 /** A profile, or an application when the caller names no profile, to read files. */
@@ -45,7 +52,7 @@ export async function createFile(
   const id = newId("file", now);
   // The time of the id, which is later than now if the clock was set back, since the keys of rows follow from it.
   const createdAtMs = timeOfId("file", id);
-  const file: File = {
+  const file: UploadedFile = {
     id,
     platformId,
     applicationId,
@@ -88,7 +95,7 @@ async function findFile(deps: FilesDeps, scope: FilesScope, fileId: string): Pro
   return found;
 }
 
-const refOf = ({ platformId, profileId, id: fileId }: File): FileRef => ({
+const fileRefOf = ({ platformId, profileId, id: fileId }: UploadedFile): FileRef => ({
   platformId,
   profileId,
   fileId,
@@ -106,9 +113,12 @@ const OTHER_TYPE: readonly MediaFailure["reason"][] = ["webPage", "type"];
  * Reads the facts of what was uploaded. Undefined when nothing is there.
  * @throws AppError `service_unavailable`
  */
-async function inspectUpload(deps: FilesDeps, file: File): Promise<CompletedUpload | undefined> {
+async function inspectUpload(
+  deps: FilesDeps,
+  file: UploadedFile,
+): Promise<CompletedUpload | undefined> {
   const { blobs } = deps.stores;
-  const name = blobName(deps, refOf(file));
+  const name = blobName(deps, fileRefOf(file));
   const blob = await blobs.find(name);
   if (blob === undefined) return undefined;
   if (blob.size !== file.announced.bytes) return { fault: "length" };
@@ -196,9 +206,9 @@ export async function completeFile(
 }
 
 /** Removes bytes that nothing uses. If that fails, they go with the row of the file. */
-async function removeBlob(deps: FilesDeps, file: File): Promise<void> {
+async function removeBlob(deps: FilesDeps, file: UploadedFile): Promise<void> {
   try {
-    await deps.stores.blobs.remove(blobName(deps, refOf(file)));
+    await deps.stores.blobs.remove(blobName(deps, fileRefOf(file)));
   } catch (error) {
     deps.log.warn("the bytes of a file were not removed yet", { file: file.id, error });
   }
@@ -226,7 +236,7 @@ export async function listFiles(
   const position = { after: deps.cursors.read(cursor, bound), limit };
   const now = deps.clock.now();
   const mayFit = (type: string) => type.startsWith(contentType);
-  const fits = (file: File) =>
+  const fits = (file: UploadedFile) =>
     isThere(file, now) &&
     (status === undefined || file.state === status) &&
     file.applicationId === applicationId;
@@ -262,7 +272,7 @@ export async function addressOfContent(
     throw new AppError("invalid_state", `The file is ${file.state}, and has no content.`, {
       details: { status: file.state },
     });
-  return await readAddressOf(deps, refOf(file), file, CONTENT_SECONDS);
+  return await readAddressOf(deps, fileRefOf(file), file, CONTENT_SECONDS);
 }
 
 /**

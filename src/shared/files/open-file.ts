@@ -1,8 +1,8 @@
 import type { OpenedMedia } from "../media/open-media.ts";
 import type { FilesDeps } from "./deps.ts";
-import type { File, FileRef } from "./file.ts";
+import type { UploadedFile, FileRef } from "./file.ts";
 import { isThere } from "./file.ts";
-import { openStored, unusableFile } from "./stored-bytes.ts";
+import { openStored, unusableFile } from "./bytes-store.ts";
 
 /** Returns the name of a file's blob. */
 export const blobName = (
@@ -11,7 +11,7 @@ export const blobName = (
 ) => `${stores.blobFolder(platformId)}${fileId}`;
 
 /** Reports whether a post that uses the file can still read its bytes. A file that was deleted after that counts. */
-function isReadable(file: File, now: Date): boolean {
+function isReadableByPosts(file: UploadedFile, now: Date): boolean {
   if (now.toISOString() >= file.keptUntil) return false;
   return file.state === "ready" || (file.state === "deleted" && file.isUsed && file.facts !== null);
 }
@@ -21,7 +21,7 @@ function isReadable(file: File, now: Date): boolean {
  * used them; a preview doesn't.
  * @throws MediaFailure when it can't be used
  */
-export async function openFile(
+export async function openUploaded(
   deps: Pick<FilesDeps, "clock" | "stores">,
   ref: FileRef,
   { bytesMax, isPreview = false }: { readonly bytesMax: number; readonly isPreview?: boolean },
@@ -35,9 +35,9 @@ export async function openFile(
 async function findReadable(
   { clock, stores }: Pick<FilesDeps, "clock" | "stores">,
   ref: FileRef,
-): Promise<File> {
+): Promise<UploadedFile> {
   const found = await stores.files.find(ref);
-  if (found === undefined || !isReadable(found.file, clock.now())) throw unusableFile();
+  if (found === undefined || !isReadableByPosts(found.file, clock.now())) throw unusableFile();
   return found.file;
 }
 
@@ -57,7 +57,7 @@ export async function addressForNetwork(
 export function readAddressOf(
   deps: Pick<FilesDeps, "stores">,
   ref: FileRef,
-  { announced, facts }: Pick<File, "announced" | "facts">,
+  { announced, facts }: Pick<UploadedFile, "announced" | "facts">,
   seconds: number,
 ): Promise<string> {
   return deps.stores.blobs.readAddress(blobName(deps, ref), {

@@ -7,7 +7,7 @@ import { inWords } from "../networks/wording.ts";
 import { withDocUrl } from "../runtime/doc-url.ts";
 import type { Locale } from "../runtime/locale.ts";
 import type { FilesDeps } from "./deps.ts";
-import type { File, FileFault, FileRef } from "./file.ts";
+import type { UploadedFile, FileFault, FileRef } from "./file.ts";
 import { misfitsOf } from "./fits.ts";
 
 const PREVIEW_EDGE = 512;
@@ -74,7 +74,7 @@ export function rejectionOf(
 
 function fitsView(
   { config }: Pick<FilesDeps, "config">,
-  { id, facts }: Pick<File, "id" | "facts">,
+  { id, facts }: Pick<UploadedFile, "id" | "facts">,
   locale: Locale,
 ) {
   if (facts === null) return null;
@@ -96,7 +96,7 @@ function fitsView(
 /** Returns a file as its owner sees it. `upload` is where it is uploaded to, for a new one. */
 export function fileView(
   deps: Pick<FilesDeps, "config" | "clock">,
-  file: File,
+  file: UploadedFile,
   {
     locale = "en",
     upload = null,

@@ -1,5 +1,4 @@
 import type { SentenceValues } from "./errors.ts";
-import type { FileRule } from "./rules.ts";
 import type { StreamedBody } from "../../runtime/http-call.ts";
 
 export interface FetchedMedia {
@@ -201,6 +200,9 @@ export const RAW_PHOTOS: readonly string[] = [
   "image/x-sigma-x3f",
   "image/x-sony-arw",
 ];
+
+/** Why a file that was uploaded here can't be used, as the last two parts of a rule that every network has. */
+export type FileRule = "file.unusable" | "file.waiting" | "file.expires";
 
 /** A media file could not be fetched: `media_unreachable`, or `media_rejected` when it isn't what was expected. */
 export class MediaFailure extends Error {

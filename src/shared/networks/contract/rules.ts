@@ -51,9 +51,6 @@ export const COMMON_RULES = {
   "server.moved": { severity: "error", code: "network_unavailable" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** Why a file that was uploaded here can't be used, as the last two parts of a rule. */
-export type FileRule = Extract<keyof typeof COMMON_RULES, `file.${string}`>;
-
 /** The rule that a first comment can't be written, by why the authorisation does not suffice. */
 export const FIRST_COMMENT_LACKS = {
   permission_missing: "firstComment.permission",

@@ -4,7 +4,7 @@ import type { OpenedMedia } from "../media/open-media.ts";
 import { type RemoteBytes, withoutStart } from "../media/remote-bytes.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
 import { type Blobs, MissingBlob } from "../runtime/storage/blobs.ts";
-import type { File } from "./file.ts";
+import type { UploadedFile } from "./file.ts";
 
 /** Size of one request, which also limits a transfer's memory. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ export class BlobBytes implements RemoteBytes {
 export function openStored(
   blobs: Pick<Blobs, "read">,
   name: string,
-  { facts, etag, announced }: File,
+  { facts, etag, announced }: UploadedFile,
   bytesMax: number,
 ): OpenedMedia & MediaFile {
   invariant(facts !== null && etag !== null, "a file without facts is opened");
