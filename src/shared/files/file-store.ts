@@ -157,7 +157,8 @@ function recount(
 
 const waitsForUpload = ({ state }: UploadedFile) => state === "waiting";
 
-const fileRefOf = ({ platformId, profileId, id: fileId }: UploadedFile): FileRef => ({
+/** Returns what names a file. */
+export const fileRefOf = ({ platformId, profileId, id: fileId }: UploadedFile): FileRef => ({
   platformId,
   profileId,
   fileId,

@@ -6,18 +6,12 @@ import { isId, newId, timeOfId } from "../runtime/ids.ts";
 import type { Page } from "../runtime/page.ts";
 import type { FilesDeps } from "./deps.ts";
 import { expiryWake } from "./expire-files.ts";
-import {
-  isAnnouncedType,
-  isThere,
-  KEPT_MS,
-  WAITING_MS,
-  type UploadedFile,
-  type FileRef,
-} from "./file.ts";
+import { isAnnouncedType, isThere, KEPT_MS, WAITING_MS, type UploadedFile } from "./file.ts";
 import {
   completeOperation,
   createOperation,
   deleteOperation,
+  fileRefOf,
   type CompletedUpload,
   type StoredFile,
 } from "./file-store.ts";
@@ -94,12 +88,6 @@ async function findFile(deps: FilesDeps, scope: FilesScope, fileId: string): Pro
     throw notFound();
   return found;
 }
-
-const fileRefOf = ({ platformId, profileId, id: fileId }: UploadedFile): FileRef => ({
-  platformId,
-  profileId,
-  fileId,
-});
 
 /** Time limit of reading a file's facts, since a caller waits. */
 const READING_MS = 20_000;
