@@ -12,6 +12,7 @@ import {
   ALPHA,
   cropped,
   DEPTH,
+  displayP3,
   GAIN_MAP,
   heic,
   mirrored,
@@ -73,15 +74,6 @@ const closeTo = (numbers: readonly number[], tolerance = 3) =>
   numbers.map((number) =>
     expect.toSatisfy((found: number) => Math.abs(found - number) <= tolerance),
   );
-
-async function displayP3(): Promise<Buffer> {
-  const create = { width: 8, height: 8, channels: 3, background: "#f00" } as const;
-  const { icc } = await sharp(
-    await sharp({ create }).withIccProfile("p3").png().toBuffer(),
-  ).metadata();
-  if (icc === undefined) throw new Error("no profile");
-  return icc;
-}
 
 describe("the picture of a HEIC", () => {
   test.each([

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import sharp from "sharp";
 import { BoxedFile } from "../../src/shared/media/boxes.ts";
 
 /** A picture that is coded with HEVC, without its container. */
@@ -65,6 +66,16 @@ export const cropped = (width: number, height: number, [right, down]: readonly [
 export const profiled = (icc: Buffer) => box("colr", Buffer.from("prof"), icc);
 export const numbered = (primaries: number, transfer: number) =>
   box("colr", Buffer.from("nclx"), uint16(primaries, transfer, 6), Buffer.from([0x80]));
+
+/** Returns the profile that iPhones write. */
+export async function displayP3(): Promise<Buffer> {
+  const create = { width: 8, height: 8, channels: 3, background: "#f00" } as const;
+  const { icc } = await sharp(
+    await sharp({ create }).withIccProfile("p3").png().toBuffer(),
+  ).metadata();
+  if (icc === undefined) throw new Error("no profile");
+  return icc;
+}
 
 export interface HeicParts {
   /** Tiles by row. One alone is a picture without a grid. */

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
+import { heic, square, turnedLeft } from "./heics.ts";
 import { animatedGif, animatedWebp, flag, photoWithPlace } from "./pictures.ts";
 
 /** Good files of every type that is looked into, small, so that many can be tried. */
@@ -19,6 +20,15 @@ export async function seedFiles(): Promise<Readonly<Record<string, Buffer>>> {
     lossless: await picture().webp({ lossless: true }).toBuffer(),
     avif: await picture().avif({ effort: 0 }).toBuffer(),
     tiff: await picture().tiff().toBuffer(),
+    heic: heic({
+      tiles: (["red", "blue", "white", "green"] as const).map(square),
+      columns: 2,
+      width: 100,
+      height: 90,
+      properties: [turnedLeft(1)],
+      thumbnail: square("white"),
+      exif: Buffer.from("MM\0*where", "latin1"),
+    }),
     pdf: Buffer.from("%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"),
     bmp: Buffer.concat([Buffer.from("BM"), Buffer.alloc(60)]),
     jpegOfNoise: await sharp(Buffer.alloc(60 * 60 * 3, 7), {

@@ -12,7 +12,7 @@ import { contentTypeOf } from "./content-type.ts";
 import { mediaRefusal } from "./media-request.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
-import { heifAsTiff, heifFacts, isHeif } from "./heif-picture.ts";
+import { collectDecoders, heifAsTiff, heifFacts, isHeif } from "./heif-picture.ts";
 import { factsOfImage } from "./image-facts.ts";
 import { withEnd } from "./missing-end.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
@@ -53,6 +53,7 @@ export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<
     if (isHeif(contentType)) {
       known = await heifFacts({ contentType, size: given.length }, given);
       bytes = await heifAsTiff(given, statedColours(contentType, given));
+      collectDecoders();
     } else {
       ({ bytes, lacksEnd } = await completed(given, contentType));
       const metadata = await readMetadata(bytes, contentType);

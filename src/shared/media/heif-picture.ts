@@ -64,11 +64,12 @@ const [TURN, MIRROR, CROP] = [code("irot"), code("imir"), code("clap")];
 /** More than any program writes: pictures of 100 megapixels in small tiles have fewer than 2,000 items. */
 const ITEMS_MAX = 4_096;
 const STEPS_MAX = 16;
-/** Memory for a pixel of what is decoded in one piece, by its depth: the decoder has several copies of it. */
-const PIXEL_BYTES = 9;
-const DEEP_PIXEL_BYTES = 24;
-/** Maximum of the decoded picture, and of what is decoded of it in one piece. */
-const HELD_BYTES_MAX = 480 * 1024 * 1024;
+/** Memory for a pixel of what is decoded in one piece, as measured: the decoder has several copies of it. */
+const PIXEL_BYTES = 7.5;
+const DEEP_PIXEL_BYTES = 15;
+const ALPHA_PIXEL_BYTES = 4;
+/** Maximum memory for a picture. The process itself has 100 MB more. */
+const HELD_BYTES_MAX = 520 * 1024 * 1024;
 /** Larger ones take more time to decode than a picture has. */
 const PIXELS_MAX = 64_000_000;
 /** How many pixels are converted in one go. Tables are made for each. */
@@ -76,6 +77,7 @@ const CONVERTED_PIXELS = 1_048_576;
 const OUT_BYTES = 64;
 
 interface HeifFile {
+  readonly size: number;
   readonly lib: Libheif;
   readonly context: number;
   /** The primary picture. */
@@ -88,12 +90,19 @@ interface HeifFile {
   readonly bytesAt: (at: number, length: number) => Buffer;
 }
 
+/** Returns the memory of decoders that are no longer used, which is too large to wait until the engine does. */
+export function collectDecoders(): void {
+  globalThis.gc?.();
+}
+
 /**
  * Opens a picture of which possibly only the beginning is known.
  * @throws MediaFailure for a file without one
  */
 async function openHeif(bytes: Uint8Array, size: number): Promise<HeifFile> {
-  const lib = (await (library ??= loadLibheif()))();
+  const makeDecoder = await (library ??= loadLibheif());
+  collectDecoders();
+  const lib = makeDecoder();
   // The memory is another object after it has grown.
   const bytesAt = (at: number, length: number) => {
     const { buffer } = lib.HEAPU8 as Uint8Array;
@@ -118,7 +127,7 @@ async function openHeif(bytes: Uint8Array, size: number): Promise<HeifFile> {
   ask((at) => lib._heif_context_read_from_memory_without_copy(at, context, file, length, 0));
   const handle = ask((at, to) => lib._heif_context_get_primary_image_handle(at, context, to));
   const item = lib._heif_image_handle_get_item_id(handle);
-  return { lib, context, handle, item, ask, word, bytesAt };
+  return { size: length, lib, context, handle, item, ask, word, bytesAt };
 }
 
 /**
@@ -192,7 +201,7 @@ interface Tiling {
 }
 
 /** Reads how a picture is stored. @throws MediaFailure for one that takes too much memory */
-function tilingOf({ lib, context, handle, item, ask, word }: HeifFile): Tiling {
+function tilingOf({ lib, context, handle, item, size, ask, word }: HeifFile): Tiling {
   const width = lib._heif_image_handle_get_ispe_width(handle);
   const height = lib._heif_image_handle_get_ispe_height(handle);
   const hasAlpha = lib._heif_image_handle_has_alpha_channel(handle) !== 0;
@@ -221,8 +230,9 @@ function tilingOf({ lib, context, handle, item, ask, word }: HeifFile): Tiling {
     };
   }
   const { tileWidth, tileHeight } = tiling;
-  const decoded = tileWidth * tileHeight * (isDeep ? DEEP_PIXEL_BYTES : PIXEL_BYTES);
-  const held = width * height * channels + decoded;
+  const pixelBytes = (isDeep ? DEEP_PIXEL_BYTES : PIXEL_BYTES) + (hasAlpha ? ALPHA_PIXEL_BYTES : 0);
+  // The file is in the memory of the decoder, and was already in that of the process.
+  const held = 2 * size + width * height * channels + tileWidth * tileHeight * pixelBytes;
   if (width * height > PIXELS_MAX || held > HELD_BYTES_MAX)
     throw mediaRefusal("pixels", `${width} × ${height}, ${held} bytes`);
   return tiling;
@@ -400,6 +410,8 @@ export async function heifAsTiff(
   const isPremultiplied = lib._heif_image_handle_is_premultiplied_alpha(handle) !== 0;
   const stride = lib._malloc(OUT_BYTES);
   let packed = Buffer.alloc(0);
+  // Most pictures are neither turned nor mirrored, and their lines are copied.
+  const isUpright = place.across[0] === 1 && place.down[1] === 1;
   for (let index = 0; index < columns * rows; index += 1) {
     const [column, row] = [index % columns, Math.floor(index / columns)];
     const tile = ask((error, out) =>
@@ -436,6 +448,17 @@ export async function heifAsTiff(
         colours === undefined ? packed : shownPixels({ data: samples, channels }, colours);
       for (let line = 0; line < count; line += 1) {
         const y = top + first + line;
+        if (isUpright) {
+          const [toX, toY] = [left + place.across[2], y + place.down[2]];
+          const [from, until] = [Math.max(0, -toX), Math.min(width, place.width - toX)];
+          if (toY < 0 || toY >= place.height || until <= from) continue;
+          const run = shown.subarray(
+            (line * width + from) * channels,
+            (line * width + until) * channels,
+          );
+          tiff.set(run, start + (toY * place.width + toX + from) * channels);
+          continue;
+        }
         for (let x = left; x < left + width; x += 1) {
           const toX = place.across[0] * x + place.across[1] * y + place.across[2];
           const toY = place.down[0] * x + place.down[1] * y + place.down[2];
