@@ -21,6 +21,7 @@ import type { Sandbox } from "../sandbox/server.ts";
 import { PORT_SETTINGS, readPorts, refuseTakenPorts } from "./ports.ts";
 import type { Ports } from "./ports.ts";
 import { readRunbook } from "./runbook.ts";
+import { isBuildCurrent } from "../tools/build-stamp.ts";
 import { terminalLine } from "./terminal-lines.ts";
 import { bad } from "./terminal-style.ts";
 
@@ -169,14 +170,15 @@ async function bringUp(run: Run, options: Options): Promise<void> {
     console.log(
       `${String(Math.round((performance.now() - startedAt) / 1000)).padStart(3)} s  ${step} …`,
     );
+  const isBuildNeeded = hasOwnHost && !isBuildCurrent(process.cwd());
   showStep(
-    hasOwnHost
+    isBuildNeeded
       ? "Building the relay; starting storage, the sandbox's networks and a mailbox"
       : "Starting storage, the sandbox's networks and a mailbox",
   );
   const [{ pieces, sandbox, issuer }] = await Promise.all([
     startPieces(run, options),
-    hasOwnHost ? buildInChild() : undefined,
+    isBuildNeeded ? buildInChild() : undefined,
   ]);
   const baseUrl = pieces.publicBaseUrl;
   const environment = hostEnvironment(pieces, process.env);

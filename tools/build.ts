@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
 import type { BuildFacts } from "./build-facts.ts";
+import { BUILD_STAMP, hashOwnFiles, stampBuild } from "./build-stamp.ts";
 
 /** The app, and what it starts beside itself: the thread that hashes passwords and the process that reads files. */
 const ENTRIES = {
@@ -162,6 +163,7 @@ const throughFaces: Plugin = {
  * reads half of one. Parts of earlier builds are removed once they are `staleMs` old. Answers what the bundle is made of.
  */
 export async function buildApp(staleMs = STALE_MS): Promise<Metafile> {
+  const own = hashOwnFiles(process.cwd());
   const facts = readFacts();
   const bundled = build({
     write: false,
@@ -187,6 +189,8 @@ export async function buildApp(staleMs = STALE_MS): Promise<Metafile> {
     logLevel: "warning",
   });
   const [{ outputFiles, metafile }, { reference }] = await Promise.all([bundled, facts]);
+  // Until all of it is written, there is no build to start.
+  await rm(BUILD_STAMP, { force: true });
   // The entries come last: what they load is there before they are.
   const ordered = outputFiles.toSorted(
     (left, right) => Number(isPart(right.path)) - Number(isPart(left.path)),
@@ -198,7 +202,9 @@ export async function buildApp(staleMs = STALE_MS): Promise<Metafile> {
     await writeFile(draft, contents);
     await rename(draft, path);
   }
-  const present = [texts.path, ...outputFiles.map(({ path }) => path)];
+  const outputs = [texts.path, ...outputFiles.map(({ path }) => relative(process.cwd(), path))];
+  stampBuild(process.cwd(), own, { inputs: Object.keys(metafile.inputs), outputs });
+  const present = [BUILD_STAMP, ...outputs];
   await removeStale(new Set(present.map((path) => resolve(path))), staleMs);
   return metafile;
 }
