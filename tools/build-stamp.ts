@@ -51,7 +51,9 @@ export function stampBuild(
   const stamp: BuildStamp = {
     node: process.version,
     own,
-    packages: Object.fromEntries(ofPackages.map((path) => [path, lengthAndTime(resolve(root, path))])),
+    packages: Object.fromEntries(
+      ofPackages.map((path) => [path, lengthAndTime(resolve(root, path))]),
+    ),
     outputs: Object.fromEntries(outputs.map((path) => [path, statSync(join(root, path)).size])),
   };
   writeFileSync(join(root, BUILD_STAMP), JSON.stringify(stamp));
