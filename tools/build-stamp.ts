@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 /*
  * What `dist` was built from, so that `npm start` builds only after a change. Own files count by their content, because
  * an editor may keep length and time; files of packages by length and time, because there are many and an installation
- * sets both anew.
+ * sets both.
  */
 
 /** The app, the bundler's program, what renders the reference, and the versions of packages. */
