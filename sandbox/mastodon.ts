@@ -36,7 +36,7 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
     status: 422,
     message: "Validation failed: Text character limit of 500 exceeded",
   },
-  text_invalid: { status: 422, message: "Validation failed: Text can't be blank" },
+  text_invalid: { status: 422, message: "Validation failed: Text is invalid" },
   media_rejected: {
     status: 422,
     message: "Cannot attach a video to a post that already contains images",

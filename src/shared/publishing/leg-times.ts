@@ -1,4 +1,5 @@
 import type { Call, FailedWait, WaitsFor } from "./call.ts";
+import { isFileMissing } from "../networks/contract/media-check.ts";
 import { nextLegStep, type Leg } from "./leg.ts";
 
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and random numbers are parameters.
@@ -107,6 +108,9 @@ export function nextCallSeconds(
   return seconds * 1000 <= leftMs ? seconds : askedSeconds * 1000 > leftMs ? null : leftMs / 1000;
 }
 
+/** Retries of a leg whose file isn't there. Copies of a new file take seconds to arrive; one that is deleted never does. */
+const MISSING_FILE_RETRIES = 2;
+
 /** What a call's next time is computed from. */
 export interface Schedule {
   readonly now: Date;
@@ -119,7 +123,7 @@ export interface Schedule {
 /** Returns for what a call waits next, and for how long; undefined when its time is over. */
 export function nextWait(
   call: Call,
-  { waitsFor, seconds: asked, isPoll }: FailedWait,
+  { waitsFor, seconds: asked, isPoll, failure }: FailedWait,
   { now, retrySeconds, random }: Schedule,
 ): { readonly waitsFor: WaitsFor; readonly seconds: number } | undefined {
   const { kind, retries } = call;
@@ -130,7 +134,8 @@ export function nextWait(
   const early = isPoll === true ? earlyLookSeconds(call, now) : null;
   if (early !== null) return { waitsFor: "pause", seconds: early };
   // After the last attempt the schedule runs once more for looks alone: a network that is down may come back.
-  const times = waitsFor === "look" ? [...retrySeconds, ...retrySeconds] : retrySeconds;
+  const looks = waitsFor === "look" ? [...retrySeconds, ...retrySeconds] : retrySeconds;
+  const times = isFileMissing(failure.rule) ? looks.slice(0, MISSING_FILE_RETRIES) : looks;
   const seconds = nextRetrySeconds(times, retries, random, asked);
   if (seconds !== null) return { waitsFor, seconds };
   // After the last attempt, an earlier one may still show an effect.

@@ -235,6 +235,11 @@ export function unreachableError(
   return { severity: "error", code: "media_unreachable", rule, values, ...position };
 }
 
+/** Reports whether a rule says that a file's server has no file at its URL. */
+export function isFileMissing(rule: string | undefined): boolean {
+  return rule?.endsWith(".media.statusMissing") === true;
+}
+
 /** Makes the error for a file that the network would refuse even after repairs. */
 export function refusalError(
   { name, rules = {} }: Pick<Network, "name" | "rules">,

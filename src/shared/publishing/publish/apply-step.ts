@@ -189,9 +189,13 @@ function explainWait({ kind, state, refusal }: Call, asked: Wait, until: string)
   const removed = kind === "remove";
   if (asked.waitsFor === "turn") return `Another worker continues at ${until}.`;
   if (state === "open") {
-    const reason = "failure" in asked ? ` (${asked.failure.code})` : "";
     const nothing = removed ? "Nothing was removed" : "Nothing was published";
-    return `${nothing}${reason}. The relay tries again at ${until}.`;
+    const next = `The relay tries again at ${until}.`;
+    if (!("failure" in asked)) return `${nothing}. ${next}`;
+    const { code, mediaIndex, note } = asked.failure;
+    const file = mediaIndex === undefined ? "" : `, file ${mediaIndex + 1}`;
+    const details = note === undefined ? "" : `: "${note}"`;
+    return `${nothing} (${code}${file}${details}). ${next}`;
   }
   if (state === "waiting")
     return `The network is processing the files. The relay asks again at ${until}.`;
@@ -221,11 +225,12 @@ async function postpone(work: LegWork, asked: Wait): Promise<void> {
   const { network, notBefore } = leg;
   const call = callOf(leg);
   const note = explainWait(call, asked, notBefore ?? "");
-  run.timeline.record({ step: "leg_waiting", outcome: call.state, note });
+  const networkCode = failure?.networkCode ?? null;
+  run.timeline.record({ step: "leg_waiting", outcome: call.state, networkCode, note });
   // An early look-up is no failure.
   const counted = call.retries > callOf(taken).retries ? failure : undefined;
   const { kind, state, retries } = call;
-  const { code: reason, networkCode = null } = counted ?? {};
+  const reason = counted?.code;
   const { log } = deps;
   if (kind !== "publish")
     log.info("call delayed", { network, kind, until: notBefore, reason, networkCode });
