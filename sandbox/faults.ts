@@ -112,7 +112,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
     words: [
       {
         word: "[processing:3]",
-        meaning: "In an alt text or a post with media: the file is ready only after 3 looks at it.",
+        meaning: "In an alt text or a post with media: the file is ready only after 3 polls.",
       },
       {
         word: "[fail:media_processing_failed]",
@@ -125,7 +125,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
     ],
   },
   {
-    mode: "Too much",
+    mode: "Rate limits and quotas",
     words: [
       {
         word: "[fail:rate_limited:1]",
@@ -171,7 +171,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       {
         word: "[remove:<word>]",
         meaning:
-          "In the text of a post: the removal of the post suffers the word, as in [remove:drop-answer] or [remove:fail:rate_limited:1].",
+          "In the text of a post: the word applies to the removal of the post, as in [remove:drop-answer] or [remove:fail:rate_limited:1].",
       },
       {
         word: "[processing:2]",

@@ -55,7 +55,7 @@ function publicAnswers(networks: readonly SandboxNetwork[]): string {
     );
     return `<h3>${escapeHtml(title)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help" id="answers"><h2>Public answers</h2><p>What the networks really answered to others. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
+  return `<section class="help" id="answers"><h2>Recorded responses</h2><p>Responses that networks have sent to other apps. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
 }
 
 function samples(): string {
