@@ -130,7 +130,8 @@ export const EXPIRED = {
       const own = Array.from({ length: share }, (_, nth) => [idAt("event", old, nth), {}] as const);
       deployment.put("events", application, Object.fromEntries(own));
     }
-    return ["events", ""];
+    // The counts of the days stay for longer.
+    return ["events", "evt_"];
   },
   deliveries(deployment, count) {
     const old = new Date(deployment.time.now - 40 * DAY_MS);

@@ -50,8 +50,8 @@ const signUp = (on: Relay, email: string) =>
     body: { email, password: PASSWORD, platformName: "Example Media" },
   });
 
-/** The writes of a sign-up up to its credit: the email, the list of platforms, the platform, the mailbox, the wallet. */
-const WRITES_OF_SIGN_UP = [4, 5] as const;
+/** The writes of a sign-up up to its credit: the email, the list of platforms, the name, the platform, the mailbox, the wallet. */
+const WRITES_OF_SIGN_UP = [5, 6] as const;
 
 test.each(WRITES_OF_SIGN_UP)(
   "a starting credit that was under way at write %i is made once, and not again after the end",
