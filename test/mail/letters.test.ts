@@ -92,6 +92,8 @@ describe.each(LOCALES)("mails in %s", (locale) => {
   test("fit into what Gmail shows without cutting", () => {
     for (const kind of KINDS) {
       const { html } = letter(kind, locale, { supportUrl: SUPPORT, dashboardUrl: DASHBOARD });
+      // Mail programs drop the elements "html" and "body", and with them the language that a screen reader speaks.
+      expect(html).toMatch(new RegExp(`<div\\s+role="article"[^>]*\\slang="${locale}"`));
       expect(Buffer.byteLength(html)).toBeLessThan(102_000 / 2);
     }
   });

@@ -99,55 +99,57 @@ function htmlPart(letter: Letter): string {
       </head>
       <body style="margin:0;padding:24px 12px;overflow-wrap:anywhere;${new Markup(FONT)}">
         <div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${begin}</div>
-        <table ${TABLE} width="100%">
-          <tr>
-            <td align="center">
-              <table ${TABLE} width="560" style="width:100%;max-width:560px">
-                <tr>
-                  <td
-                    align="left"
-                    style="padding:24px;${lineStyle("")};border-radius:14px;${new Markup(FONT)}"
-                  >
-                    <table ${TABLE} style="margin:0 0 24px">
-                      <tr>
-                        <td
-                          bgcolor="${BUTTON_COLOR}"
-                          width="32"
-                          height="32"
-                          align="center"
-                          aria-hidden="true"
-                          style="background:${BUTTON_COLOR};border-radius:8px;color:#ffffff;font-weight:600"
-                        >
-                          ${initial.toUpperCase()}
-                        </td>
-                        <td style="padding:0 0 0 12px"><strong>${service}</strong></td>
-                      </tr>
-                    </table>
-                    <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;text-wrap:balance">
-                      ${subject}
-                    </h1>
-                    ${paragraph(first)}
-                    ${
-                      items.length > 0 &&
-                      html`<ul style="margin:0 0 16px;padding-left:20px">
-                        ${items.map((item) => html`<li style="margin:0 0 4px">${item}</li>`)}
-                      </ul>`
-                    }
-                    ${facts.length > 0 && renderFacts(facts)}
-                    ${
-                      letter.isForButton
-                        ? [...renderButton(letter, rest.map(paragraph))]
-                        : [...rest.map(paragraph), ...renderButton(letter, [])]
-                    }
-                    <hr style="border:0;${lineStyle("-top")};margin:24px 0 12px" />
-                    ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
-                    ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
-                  </td>
-                </tr>
-              </table>
-            </td>
-          </tr>
-        </table>
+        <div role="article" aria-roledescription="email" aria-label="${subject}" lang="${locale}">
+          <table ${TABLE} width="100%">
+            <tr>
+              <td align="center">
+                <table ${TABLE} width="560" style="width:100%;max-width:560px">
+                  <tr>
+                    <td
+                      align="left"
+                      style="padding:24px;${lineStyle("")};border-radius:14px;${new Markup(FONT)}"
+                    >
+                      <table ${TABLE} style="margin:0 0 24px">
+                        <tr>
+                          <td
+                            bgcolor="${BUTTON_COLOR}"
+                            width="32"
+                            height="32"
+                            align="center"
+                            aria-hidden="true"
+                            style="background:${BUTTON_COLOR};border-radius:8px;color:#ffffff;font-weight:600"
+                          >
+                            ${initial.toUpperCase()}
+                          </td>
+                          <td style="padding:0 0 0 12px"><strong>${service}</strong></td>
+                        </tr>
+                      </table>
+                      <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;text-wrap:balance">
+                        ${subject}
+                      </h1>
+                      ${paragraph(first)}
+                      ${
+                        items.length > 0 &&
+                        html`<ul style="margin:0 0 16px;padding-left:20px">
+                          ${items.map((item) => html`<li style="margin:0 0 4px">${item}</li>`)}
+                        </ul>`
+                      }
+                      ${facts.length > 0 && renderFacts(facts)}
+                      ${
+                        letter.isForButton
+                          ? [...renderButton(letter, rest.map(paragraph))]
+                          : [...rest.map(paragraph), ...renderButton(letter, [])]
+                      }
+                      <hr style="border:0;${lineStyle("-top")};margin:24px 0 12px" />
+                      ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
+                      ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
+                    </td>
+                  </tr>
+                </table>
+              </td>
+            </tr>
+          </table>
+        </div>
       </body>
     </html> `.text;
 }
