@@ -14,8 +14,11 @@ const ENTRIES_MAX = 50_000;
  * clocks of the processes that write them differ.
  */
 const OUT_OF_ORDER_MAX = 500;
-/** A file has up to 20 MB, and is in memory until it is sent. */
-const slots = new FairLimit({ capacity: 4, perOwner: 2, waitingMax: 16 });
+/**
+ * One file is made at a time. It has up to 20 MB and is in memory until it is sent, so several would take more memory
+ * than a process has to spare.
+ */
+const slots = new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 16 });
 const RETRY_SECONDS = 10;
 
 const COLUMNS = [
@@ -89,8 +92,10 @@ export async function exportUsage(
       after: Math.max(0, first - OUT_OF_ORDER_MAX),
       upTo: Math.min(newest, last + OUT_OF_ORDER_MAX),
     };
-    const parts = [Buffer.from(line(COLUMNS))];
+    let file = Buffer.from(line(COLUMNS));
+    let length = file.length;
     let entries = 0;
+    let left = range.upTo - range.after;
     for await (const page of ledger.pages(platformId, range)) {
       let text = "";
       for (const entry of page) {
@@ -102,9 +107,20 @@ export async function exportUsage(
         text += line(COLUMNS.map((column) => cells[column]));
       }
       if (entries > ENTRIES_MAX) throw tooManyEntries();
-      parts.push(Buffer.from(text));
+      const needed = length + Buffer.byteLength(text);
+      if (needed > file.length) {
+        // Room for the entries that are left, if they are no longer than these: parts that are joined at the end would
+        // be in memory twice.
+        const ahead = entries === 0 ? 1 : 1.05 * (1 + left / entries);
+        const larger = Buffer.allocUnsafeSlow(Math.ceil(needed * ahead));
+        file.copy(larger, 0, 0, length);
+        file = larger;
+      }
+      file.write(text, length);
+      length = needed;
+      left -= page.length;
     }
-    return Buffer.concat(parts);
+    return file.subarray(0, length);
   });
   if (ended === undefined) throw rateLimited(RETRY_SECONDS);
   const days = [from, to].map((time) => time.slice(0, 10)).join("-to-");
