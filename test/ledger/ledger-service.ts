@@ -68,6 +68,7 @@ export async function serveLedger(entries: number): Promise<LedgerService> {
     daySpent: 0,
     paceUntil: null,
     lowAt: null,
+    isCredited: true,
   });
   const answerTo = (address: string): object => {
     const url = new URL(address, "http://127.0.0.1");
