@@ -136,7 +136,7 @@ describe("an authorisation that covers several accounts", () => {
     });
     const { shown } = await visit();
     expect(shown.body.match(/name="candidate"/g)).toHaveLength(500);
-    expect(readable(shown.body)).toContain("Not all of your pages fit here.");
+    expect(readable(shown.body)).toContain("Not all of your pages are shown.");
   });
 
   test("an authorisation that covers several accounts is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {

@@ -9,7 +9,7 @@ import { anOwner, BASE, openWorld, type Owner, type World } from "./world.ts";
 import { connectionsOf } from "../setup/stored.ts";
 
 const HUGE_BYTES = 10 * 1024 * 1024;
-const NOT_MASTODON = "does not answer the way Mastodon servers do";
+const NOT_MASTODON = "does not respond like a Mastodon server";
 
 type Play = (request: IncomingMessage, response: ServerResponse) => void;
 

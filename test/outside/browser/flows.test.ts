@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     walk.each([
       ["nowhere.invalid", "could not be reached"],
-      ["links.sandbox.test", "does not answer the way Mastodon servers do"],
+      ["links.sandbox.test", "does not respond like a Mastodon server"],
       ["not a server", "This is missing or not in the expected format"],
     ])("about the server %s, keeps it in the field and leads there", nameWrongServer);
 
