@@ -1,16 +1,16 @@
 // A backend that lets its customer link accounts, publishes for them, and hears what became of it.
 //
-//   OUTBOUND_HOST_MAP='{"backend.example.com":"http://127.0.0.1:3000"}' npm start
+//   npm start
 //   node examples/backend.mjs
 //
-// Then open http://127.0.0.1:3000/. Needs Node 20 and nothing else. The relay calls https addresses only, and so does the
-// connect page: with this setting, which only a local run accepts, https://backend.example.com stands for this program.
+// Then open http://127.0.0.1:3000/. Needs Node 20 and nothing else. The relay and the connect page call the backend at
+// BACKEND_URL: a local relay at http://127.0.0.1, a deployed one at a public https address.
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const PORT = Number(process.env.BACKEND_PORT ?? 3000);
-const PUBLIC_URL = process.env.BACKEND_URL ?? "https://backend.example.com";
+const PUBLIC_URL = process.env.BACKEND_URL ?? `http://127.0.0.1:${PORT}`;
 const BODY_BYTES_MAX = 1024 * 1024;
 const ATTEMPTS = 5;
 

@@ -30,7 +30,6 @@ const NOT_RUN = [
   "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
   "docs/webhooks.md: needs a program of yours; a test of this page starts one and runs it",
   "examples/README.md: test/outside/examples runs it",
-  "examples/README.md: test/outside/examples starts the relay with this setting, and the backend",
 ];
 
 describe("code in documents", () => {
