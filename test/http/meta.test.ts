@@ -136,6 +136,27 @@ describe("every answer", () => {
     expect(String(body)).toContain("Leave out the slash at the end of the base address.");
   });
 
+  test.each([
+    ["GET", "/v1/post", "Did you mean /v1/posts? "],
+    ["GET", "/v1/posts/pst_1/timelines", "Did you mean /v1/posts/{postId}/timeline? "],
+    ["GET", "/posts", "Did you mean /v1/posts? "],
+    ["GET", "/api/v1/posts", "Did you mean /v1/posts? "],
+    ["POST", "/v1/posts/pst_1/cancel", "Did you mean DELETE /v1/posts/{postId}? "],
+    ["GET", "/v1/posts/pst_1/legs", "/v1/posts/{postId} accepts GET, PATCH, DELETE. "],
+    ["GET", `/v1/${"x".repeat(5_000)}`, ""],
+    ["GET", `/v1${"/posts".repeat(500)}`, ""],
+  ] as const)(
+    "%s %.40s has no route, and the answer names the one meant",
+    async (method, path, hint) => {
+      const { status, body } = await relay.call(method, path);
+      const docs = `${relay.services.config.publicBaseUrl}/docs`;
+      expect([status, body.error.message]).toEqual([
+        404,
+        `There is no such route. ${hint}The routes are listed at ${docs}.`,
+      ]);
+    },
+  );
+
   test("the log says why a request was refused", async () => {
     const { body } = await relay.call("GET", "/v1/me", { key: "garbage" });
     const line = relay.logLines.find((text) => text.includes(body.error.requestId)) ?? "";

@@ -12,6 +12,29 @@ const { read, patch } = useProfiles((fresh) => {
   ({ relay, application } = fresh);
 });
 
+test("an answer that something is not there says by which part of the request", async () => {
+  const { id } = await aProfile(relay, application);
+  const other = await aProfile(relay, await anApplication(relay));
+  const absent = `pst_${"0".repeat(26)}`;
+  const told = async (path: string, profile?: string) => {
+    const headers = profile === undefined ? {} : { "x-profile-id": profile };
+    const { status, body } = await relay.call("GET", path, { key: application.key, headers });
+    expect([path, status]).toEqual([path, 404]);
+    return body.error.message;
+  };
+  const byHeader = "There is no such resource: check the X-Profile-Id header.";
+  for (const profile of ["nope", `prf_${"0".repeat(26)}`, other.id])
+    for (const path of ["/v1/posts", `/v1/posts/${absent}`])
+      expect(await told(path, profile)).toBe(byHeader);
+  const byPath = (name: string) => `There is no such resource: check \`${name}\` in the path.`;
+  expect(await told(`/v1/posts/${absent}`, id)).toBe(byPath("postId"));
+  expect(await told("/v1/profiles/nope")).toBe(byPath("profileId"));
+  expect(await told(`/v1/profiles/${other.id}`)).toBe(byPath("profileId"));
+  expect(await told(`/v1/applications/${application.id}/posts/${absent}`)).toBe(
+    "There is no such resource: check `applicationId` and `postId` in the path.",
+  );
+});
+
 describe("restricted keys", () => {
   async function aRestrictedKey(allowed: readonly { readonly id: string }[]) {
     const allowedProfileIds = allowed.map(({ id }) => id);
@@ -82,7 +105,6 @@ describe("naming the profile", () => {
       await posts(key, { "x-profile-id": foreign.id }),
       await posts(key, { "x-profile-id": `prf_${"0".repeat(26)}` }),
       await posts(key, { "x-profile-id": "prf_x" }),
-      await read(sibling.id),
     ];
     const bodies = answers.map(({ status, body }) => {
       const { requestId: _, ...error } = body.error;
@@ -90,6 +112,7 @@ describe("naming the profile", () => {
     });
     expect(new Set(bodies).size).toBe(1);
     expect(answers[0]?.status).toBe(404);
+    expect((await read(sibling.id)).status).toBe(404);
   });
 
   test("a header and a path that name different profiles are told so, whether these exist or not", async () => {

@@ -66,7 +66,7 @@ test("each route that programs call refuses a query parameter that it doesn't ha
         [
           "unknown_field",
           expect.stringMatching(
-            /^"page" is not a known query parameter(?:, and there are none: leave it out\.|\. (?:Did you mean "\w+"\? )?The (?:only one is|query parameters are) ".*"\.)$/,
+            /^"page" is not a known query parameter(?:, and there are none: leave it out\.|\. Pages have no numbers: send `page\.nextCursor` of the page before as "cursor"\.|\. (?:Did you mean "\w+"\? )?The (?:only one is|query parameters are) ".*"\.)$/,
           ),
         ],
       ],

@@ -75,3 +75,12 @@ test("the timeline of a leg that is tried again says that nothing was published,
     /^Nothing was published \(rate_limited(: ".+")?\)\. The relay tries again at \S+Z\.$/,
   );
 });
+
+test.each(["[fail:text_invalid]", "[answer:text-wanted]"])(
+  "the refusal of a post with a text is not explained by a missing text: %s",
+  async (word) => {
+    const { publisher, id } = await refused("mastodon", word);
+    const leg = await legWithin(publisher, id, 65);
+    expect(leg.error).toMatchObject({ code: "text_invalid", rule: null });
+  },
+);

@@ -1,6 +1,6 @@
 import { actorOf } from "../callers/caller.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
-import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import { AppError, notFound, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { docUrl } from "../runtime/doc-url.ts";
@@ -18,6 +18,7 @@ import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
 import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 import { runRoute } from "./run-route.ts";
+import { routeHint } from "./route-hint.ts";
 import { refuseRepeats } from "./repeated-parameters.ts";
 
 /** Headers of every answer that doesn't set them itself. */
@@ -80,6 +81,14 @@ function asAppError(error: unknown, log: Log, status?: number): AppError {
   const isFailure = (status ?? ERROR_CATALOG[known.code].status) >= 500;
   if (isFailure && !known.isOverload) log.error("request failed", { error });
   return known;
+}
+
+/** Returns an error that names the parameters of the path, if the resource that they name is not there. */
+function withPathNamed(known: AppError, path: string): AppError {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `\`${name}\``);
+  return known.message === notFound().message && names.length > 0
+    ? notFound(`${names.join(" and ")} in the path`)
+    : known;
 }
 
 /** Returns the message of an error, with a contact for problems that customers can't solve themselves. */
@@ -167,7 +176,7 @@ export function answer(
       } catch (error) {
         // A wrong credential counts against the caller's address.
         limits.noteRefusal(error);
-        refusal = asAppError(error, log);
+        refusal = withPathNamed(asAppError(error, log), route.path);
         outgoing = toError(refusal, requestId, deps);
         if (!("refusal" in route)) {
           const reply = await route.spec.refused?.(refusal, {
@@ -221,7 +230,7 @@ export function answerUnrouted(
           "not_found",
           path.includes("//")
             ? "There is no such route: the path has an empty part (`//`). Leave out the slash at the end of the base address."
-            : "There is no such route.",
+            : `There is no such route. ${routeHint(routes, path)}The routes are listed at ${deps.config.publicBaseUrl}/docs.`,
         );
   return answer({ method: incoming.method, path: "(none)", refusal }, deps, incoming);
 }

@@ -120,7 +120,7 @@ function editsBetween(left: string, right: string): number {
 }
 
 /** Returns the name that was probably meant: one with the same letters but for a few, or with more behind them. */
-function meantName(given: string, names: readonly string[]): string | undefined {
+export function meantName(given: string, names: readonly string[]): string | undefined {
   if (given.length > COMPARED_CHARACTERS_MAX) return undefined;
   const letters = lettersOf(given);
   const editsMax = Math.min(TYPING_ERRORS_MAX, Math.floor(letters.length / 3));
@@ -146,6 +146,8 @@ function unknownWords(given: string, names: readonly string[], noun: string): st
   const about = `is not a known ${noun}`;
   if (quoted.length === 0) return `${about}, and there are none: leave it out`;
   const hint = meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`;
+  if (given === "page" && names.includes("cursor"))
+    return `${about}. Pages have no numbers: send \`page.nextCursor\` of the page before as "cursor"`;
   const list = quoted.length === 1 ? `The only one is` : `The ${noun}s are`;
   return `${about}${hint || "."} ${list} ${joinWords(quoted, "and")}`;
 }

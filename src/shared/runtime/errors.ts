@@ -53,9 +53,13 @@ export class AppError extends Error {
   }
 }
 
-/** Makes the one error for an absent resource and another tenant's, so that callers can't tell them apart. */
-export function notFound(): AppError {
-  return new AppError("not_found", "There is no such resource.");
+/**
+ * Makes the one error for an absent resource and another tenant's, so that callers can't tell them apart. `source` is the
+ * part of the request that names it. Without one, the answer names the parameters of the path.
+ */
+export function notFound(source?: string): AppError {
+  const named = source === undefined ? "" : `: check ${source}`;
+  return new AppError("not_found", `There is no such resource${named}.`);
 }
 
 /** Makes the error for a thing of which there are as many as allowed. */

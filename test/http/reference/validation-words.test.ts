@@ -147,7 +147,10 @@ describe("a refused request is told in whole sentences what each field has to be
 
   test("an unknown name in the query is called a query parameter", async () => {
     expect(await told("GET", "v1/profiles", {}, "page=2")).toEqual([
-      `"page" is not a known query parameter. The query parameters are "limit", "cursor", "externalId", "status" and "q".`,
+      '"page" is not a known query parameter. Pages have no numbers: send `page.nextCursor` of the page before as "cursor".',
+    ]);
+    expect(await told("GET", "v1/profiles", {}, "colour=2")).toEqual([
+      `"colour" is not a known query parameter. The query parameters are "limit", "cursor", "externalId", "status" and "q".`,
     ]);
     expect(await told("GET", "v1/profiles", {}, "limits=2")).toEqual([
       expect.stringContaining('Did you mean "limit"?'),

@@ -190,7 +190,8 @@ export async function identify(
     const isDisabled = platform.disabledApplicationIds.includes(id);
     application = { id, status: isDisabled ? "disabled" : "active" };
     requireEnabled(request, caller, application);
-  } else if (applicationId !== null && application === undefined) throw notFound();
+  } else if (applicationId !== null && application === undefined)
+    throw notFound("the X-Application-Id header");
   // Before the answer says anything about either of two profiles.
   const path = request.params["profileId"];
   const header = profilesOfHeaders(request.headers).find((named) => named !== path);

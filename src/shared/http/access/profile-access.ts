@@ -56,12 +56,13 @@ async function resolveProfile(request: AccessRequest) {
   const { caller, application, profile } = await identify(request, profileId);
   if (profileId === null)
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
-  if (profileId === undefined) throw notFound();
+  const source = request.params["profileId"] === undefined ? "the X-Profile-Id header" : undefined;
+  if (profileId === undefined) throw notFound(source);
   // A wrong grant is a wrong credential, so it is refused before the answer says anything about the profile.
   const isRestricted = caller.kind === "api_key" && caller.keyScope === "restricted";
   const grant = isRestricted ? await grantOf(request, caller, profileId) : undefined;
-  if (profile === undefined) throw notFound();
-  if (application !== undefined && profile.applicationId !== application.id) throw notFound();
+  if (profile === undefined) throw notFound(source);
+  if (application !== undefined && profile.applicationId !== application.id) throw notFound(source);
   if (isRestricted && grant === undefined && !caller.allowedProfileIds.includes(profileId))
     throw recordDenial(
       request,
@@ -164,6 +165,7 @@ export const connectSessionScope = rule("connectSessionScope", async (request) =
   const id = request.params["sessionId"] ?? "";
   const profileId = await profileOfSession(request.services.connections, { platformId, id });
   // A caller who names another profile must not learn to which one the session belongs.
-  if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
+  if (profilesOfHeaders(request.headers).some((named) => named !== profileId))
+    throw notFound("that the X-Profile-Id header names the session's profile, or leave it out");
   return await profileScope.resolve({ ...request, params: { profileId } });
 });

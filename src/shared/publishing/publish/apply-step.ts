@@ -1,5 +1,6 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
+import { isBlank } from "../../networks/contract/text.ts";
 import { networkOf } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
@@ -15,7 +16,7 @@ import {
   type PostOperation,
 } from "../post-change.ts";
 import { legKey, type PostToPublish } from "../post-store.ts";
-import { firstCommentOf, type Post, type PostRef } from "../post.ts";
+import { firstCommentOf, legDraft, type Post, type PostRef } from "../post.ts";
 import type { LegWork, Step } from "./call-work.ts";
 import { ended, waiting } from "./leg-attempt.ts";
 import type { LegRun } from "./leg-run.ts";
@@ -144,6 +145,12 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
     if (call.sentAt !== null || code === "outcome_unknown") {
       const failure = { networkCode, ...(note !== undefined && { note }) };
       end = { kind: "unknown", failure: { code: "outcome_unknown", ...failure } };
+    }
+    // Servers say of a form that they can't read that its text is missing. What was sent is known better here.
+    const lacksText = /\.(?:text\.required|content\.empty)$/.test(end.failure.rule ?? "");
+    if (lacksText && !isBlank(legDraft(post.draft, leg.network).text)) {
+      const { rule: _untrue, ...failure } = end.failure;
+      end = { ...end, failure };
     }
     const { rule } = end.failure;
     // The sentence of a rule has its limit. One that the account's server states is known to the check of a draft alone.
