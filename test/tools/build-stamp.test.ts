@@ -46,7 +46,7 @@ test("a build is current as long as nothing that it was made from has changed", 
   expect(isBuildCurrent(root)).toBe(false);
   build();
   expect(isBuildCurrent(root)).toBe(true);
-  put("docs/page.md", "Not of the build.");
+  put("docs/README.md", "Not of the build.");
   put(".local/demo.json", "{}");
   expect(isBuildCurrent(root)).toBe(true);
 });
