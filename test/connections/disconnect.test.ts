@@ -49,7 +49,7 @@ describe("an account on the page", () => {
     const back = await browser.follow(
       await browser.post(action, { ...fields, action: "disconnect" }),
     );
-    expect(readable(back.body)).toContain("Bluesky Any account");
+    expect(readable(back.body)).toContain("Bluesky: Disconnected");
     expect(await connection()).toMatchObject({ status: "revoked" });
     const { data } = (
       await world.relay.call("GET", `/v1/connect/sessions/${body.data.id}`, { key: owner.key })

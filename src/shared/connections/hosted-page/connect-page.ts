@@ -140,6 +140,8 @@ interface CardPage extends Capability {
   readonly service: string;
   /** The network whose account the last step has linked. */
   readonly justLinked: NetworkName | null;
+  /** The network whose account the last step has disconnected. */
+  readonly justDisconnected: NetworkName | null;
 }
 
 /** Reports whether the row's button leads straight to the network, because nothing has to be asked before. */
@@ -197,7 +199,7 @@ function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
 }
 
 /** Renders what kind of account is needed, or what the linked one's standing is. */
-function renderState({ language }: CardPage, card: Card): Markup {
+function renderState({ language, justDisconnected }: CardPage, card: Card): Markup {
   const { network, title, state, account, form, lacksPermission } = card;
   const words = languageWords(language);
   const about: Readonly<Partial<Record<string, string>>> = words.about;
@@ -217,6 +219,12 @@ function renderState({ language }: CardPage, card: Card): Markup {
     case "unavailable":
       return html`<span class="state">${words.card.unavailable}</span>`;
     case "unlinked": {
+      if (justDisconnected === network)
+        return html`<span class="state is-good" role="status" tabindex="-1" autofocus
+          >${CHECK}<span
+            ><span class="unseen">${title}: </span>${words.card.disconnected}</span
+          ></span
+        >`;
       const asked = form.fields[0]?.name ?? "";
       return html`<span class="state"
         >${about[`${network}.${asked}`] ?? about[network] ?? words.card.unlinked}</span

@@ -36,7 +36,7 @@ export type StepReport =
       readonly choice: OpenChoice;
       readonly problem: LinkProblem | null;
     }
-  | { readonly kind: "linked"; readonly network: NetworkName };
+  | { readonly kind: "linked" | "disconnected"; readonly network: NetworkName };
 
 /** Answers GET of the hosted page. Its address has the result of the last step. */
 export async function showPage(
@@ -67,7 +67,8 @@ async function reportOf(
   if (network === undefined)
     return problem === undefined ? undefined : { kind: "general", problem };
   if (problem !== undefined) return problemReport(network, problem);
-  if (fields["linked"] !== undefined) return { kind: "linked", network };
+  const { linked } = fields;
+  if (linked !== undefined) return { kind: linked === "no" ? "disconnected" : "linked", network };
   if (fields["choice"] === undefined) return undefined;
   const choice = await findChoice(services, request, { visit, network, choice: fields["choice"] });
   return choice === undefined
@@ -117,6 +118,7 @@ export async function connectPage(
     problem: report?.kind === "general" ? report.problem : null,
     service: services.config.service.name,
     justLinked: report?.kind === "linked" ? report.network : null,
+    justDisconnected: report?.kind === "disconnected" ? report.network : null,
     hasLinked: linkedIds(session).length > 0,
     hasWayBack: session.returnUrl !== null,
     doneAction: stepAddress(services.config, "done"),

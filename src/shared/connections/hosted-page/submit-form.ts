@@ -90,7 +90,8 @@ async function disconnect(
     owner: visitorsOf(session),
     reason: "disconnected_on_page",
   });
-  return back;
+  const report = { network: name, linked: "no" };
+  return redirect(pageAddress(services.config, session.id, token, report));
 }
 
 /** Returns in whose name the audit trail records what a visitor does. */
