@@ -238,6 +238,13 @@ describe("the facts of a HEIC", () => {
     expect(asked).toEqual(["bytes=0-131071"]);
   });
 
+  test("tell that the end of its file is missing, however long it is", async () => {
+    const cut = heic(large).subarray(0, -50_000);
+    expect(cut.length).toBeGreaterThan(1_000_000);
+    const refusal = { code: "media_rejected", reason: "damaged" };
+    await expect(open(cut)).rejects.toMatchObject(refusal);
+  });
+
   test("are unknown when they are at its end, and the picture is published", async () => {
     const bytes = heic({
       ...large,

@@ -3,6 +3,7 @@ import type { Metadata, Sharp, SharpOptions } from "sharp";
 import {
   type FittedImage,
   type ImageTarget,
+  IMAGE_SOURCE_BYTES_MAX,
   MediaFailure,
   type MediaReason,
   type MediaRepair,
@@ -12,7 +13,7 @@ import { contentTypeOf } from "./content-type.ts";
 import { mediaRefusal } from "./media-request.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
-import { collectDecoders, heifAsTiff, heifFacts, isHeif } from "./heif-picture.ts";
+import { collectDecoders, heifAsTiff, heifFacts, isCutHeif, isHeif } from "./heif-picture.ts";
 import { factsOfImage } from "./image-facts.ts";
 import { withEnd } from "./missing-end.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
@@ -154,7 +155,8 @@ export async function readImage(
     if (isChecked && metadata !== undefined) await decodeImage(bytes);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodableImage(error);
-    if (CERTAIN.has(failure.reason) || isChecked) throw failure;
+    const isCut = isCutHeif(failure) && size <= IMAGE_SOURCE_BYTES_MAX;
+    if (CERTAIN.has(failure.reason) || isChecked || isCut) throw failure;
   }
   const facts = { ...factsOfImage({ contentType, bytes, size, metadata }), lacksEnd };
   const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;

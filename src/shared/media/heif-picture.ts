@@ -56,10 +56,16 @@ const TILING_BYTES = 80;
 
 /** Returns a four-letter code as the number that the library has for it. */
 const code = (letters: string) => Buffer.from(letters, "latin1").readUInt32BE(0);
-const [GRID, EXIF, MIME] = [code("grid"), code("Exif"), code("mime")];
+const [GRID, HVC, EXIF, MIME] = ["grid", "hvc1", "Exif", "mime"].map(code);
 /** Items that are coded with HEVC or made of others. Grids are made of tiles. */
 const DECODED: ReadonlySet<number> = new Set(["hvc1", "iden", "iovl"].map(code));
 const [TURN, MIRROR, CROP] = [code("irot"), code("imir"), code("clap")];
+
+/** What the library says of a part that is beyond the end of the file. */
+const BEYOND_END = "outside of file bounds";
+
+/** Reports whether a refusal is certain although only the beginning of the file is known. */
+export const isCutHeif = ({ message }: Error) => message.includes(BEYOND_END);
 
 /** More than any program writes: pictures of 100 megapixels in small tiles have fewer than 2,000 items. */
 const ITEMS_MAX = 4_096;
@@ -159,6 +165,10 @@ export async function heifFacts(
     ask((failure) => lib._heif_item_get_item_data(failure, context, id, 0, at, at + 4));
     return [{ kind, block: bytesAt(word(at), word(at + 4)) }];
   });
+  // Tables say where each part is, so a missing end shows from the beginning.
+  for (const id of items)
+    if (lib._heif_item_get_item_type(context, id) === HVC)
+      ask((failure, to) => lib._heif_item_get_item_data(failure, context, id, 0, 0, to));
   return {
     contentType,
     size,
