@@ -46,6 +46,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     http,
     now: () => new Date(Date.now() + aheadMs),
     dnsTexts: () => Promise.resolve([]),
+    addressOf: (url) => Promise.resolve(url),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
     readPage: (page) => mediaReader.page("", page),

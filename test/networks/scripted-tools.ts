@@ -128,6 +128,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
       if (reason !== undefined) throw new MediaFailure("media_rejected", "scripted", { reason });
       return { bytes: await file.read(0, size - 1), contentType, width, height, repairs: [] };
     },
+    addressOf: (url) => Promise.resolve(url),
     fittedUrl: ({ url }) => `https://relay.example.test/v1/media/public/${encodeURIComponent(url)}`,
     hosts: {
       find: (host) => Promise.resolve(saved.get(host)),

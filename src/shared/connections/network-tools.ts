@@ -68,6 +68,7 @@ export function createNetworkTools(
       const { reader, owner } = await readBy();
       return await inTime(reader.page(owner, page));
     },
+    addressOf: (url) => Promise.resolve(url),
     fittedUrl: (image) => fittedUrl(services, { ...image, owner: limits.owner ?? "" }),
     hosts: {
       find: (host) => services.stores.hosts.find(network, host),

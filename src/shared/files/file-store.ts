@@ -223,6 +223,10 @@ function fileWrite({ stored }: StoredFile, after: UploadedFile): RowWrite {
   };
 }
 
+/** Returns the write of a file that a post uses, which keeps it until then. */
+export const keptWrite = (found: StoredFile, keptUntil: string): RowWrite =>
+  fileWrite(found, { ...found.file, keptUntil, isUsed: true });
+
 /** Returns a file as an operation sees it. @throws DamagedRow */
 export function fileIn(view: PartitionView, ref: FileRef): StoredFile | undefined {
   const stored = view.row(fileKey(ref));

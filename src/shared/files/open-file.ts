@@ -11,7 +11,7 @@ export const blobName = (
 ) => `${stores.blobFolder(platformId)}${fileId}`;
 
 /** Reports whether a post that uses the file can still read its bytes. A file that was deleted after that counts. */
-function isReadableByPosts(file: UploadedFile, now: Date): boolean {
+export function isReadableByPosts(file: UploadedFile, now: Date): boolean {
   if (now.toISOString() >= file.keptUntil) return false;
   return file.state === "ready" || (file.state === "deleted" && file.isUsed && file.facts !== null);
 }

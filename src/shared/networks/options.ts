@@ -43,8 +43,24 @@ const withoutCredentials = (charactersMax: number) =>
 /** A URL that readers' browsers fetch: https, without anything secret in it. */
 export const publicUrl = shape(() => withoutCredentials(URL_CHARACTERS_MAX));
 
-/** The URL of a file that the relay fetches. It may be longer than others. */
-export const fileUrl = shape(() => withoutCredentials(FILE_URL_CHARACTERS_MAX));
+const filesElsewhere = shape(() => withoutCredentials(Number.MAX_SAFE_INTEGER));
+
+/** The address of a file that was uploaded here, which is http in a local run. Verbs check that it is of this relay. */
+const UPLOADED = /^http:\/\/[^/?#@]+\/(?:[^?#]*\/)?v1\/media\/med_[^/?#]+\/content$/;
+
+/** The URL of a file that the relay fetches, or of one that was uploaded here. It may be longer than others. */
+export const fileUrl = shape(() =>
+  z
+    .string()
+    .trim()
+    .max(FILE_URL_CHARACTERS_MAX)
+    .superRefine((text, context) => {
+      if (UPLOADED.test(text)) return;
+      for (const { message } of filesElsewhere().safeParse(text).error?.issues ?? [])
+        context.addIssue({ code: "invalid_format", format: "url", input: text, message });
+    })
+    .meta({ format: "uri" }),
+);
 
 export const languageTag = shape(() =>
   z

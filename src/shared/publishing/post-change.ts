@@ -43,6 +43,8 @@ export type PostDecision<Answer> =
       readonly kind: "change";
       readonly after: PostWithLegs;
       readonly movements?: readonly Movement[];
+      /** Further rows of the transaction, such as those of the post's files. */
+      readonly also?: readonly RowWrite[];
       readonly answer: Answer;
     }
   | NoWrite<Answer>;
@@ -76,6 +78,8 @@ interface PostChange<Answer> {
   readonly stored?: PostToPublish;
   /** The time at which the post is to start, if the change sets it. */
   readonly dueAt?: string | null;
+  /** Further rows that the decision reads. */
+  readonly rowKeys?: readonly string[];
   /** Absent for a change that starts neither a leg nor a call of a post without work. */
   readonly pace?: Pace;
   /**
@@ -196,14 +200,14 @@ function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, Stored
 
 /** Makes the transaction of a change. Every row that it depends on is read for it, or known to the caller. */
 export function postOperation<Answer>(change: PostChange<Answer>): PostOperation<Answer> {
-  const { id, known, stored, pace, dueAt = null } = change;
+  const { id, known, stored, pace, dueAt = null, rowKeys = [] } = change;
   const ref = postRefOf(known);
   const legs = known.draft.networks.map((network) => legKey(ref, network));
   return {
     id,
     ref,
     dueAt,
-    rowKeys: [postKey(ref), workKey(ref.postId), ...legs],
+    rowKeys: [postKey(ref), workKey(ref.postId), ...legs, ...rowKeys],
     ...(stored && { known: rowsOf(stored) }),
     decide(view, tried) {
       const current = readPost(view, ref, known);
@@ -212,10 +216,10 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
       const { answer } = decision;
       if (decision.kind === "done")
         return { ...decision, answer: { result: answer, hints: tried?.answer.hints ?? NO_HINTS } };
-      const { after, movements } = decision;
+      const { after, movements, also = [] } = decision;
       const { hints, writes } = postWrite(current, after, view, { pace, movements });
       invariant(hints.dueAt === null || hints.dueAt === dueAt, "a post is due without a row");
-      return { kind: "write", writes, answer: { result: answer, hints } };
+      return { kind: "write", writes: [...writes, ...also], answer: { result: answer, hints } };
     },
   };
 }

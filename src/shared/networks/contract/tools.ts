@@ -20,6 +20,11 @@ export interface NetworkTools {
   fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
   /** Reads what a web page says of itself, in a process of its own. @throws MediaFailure when that takes too much */
   readPage(page: WebPage): Promise<ReadPage>;
+  /**
+   * Returns the address at which a network that downloads files itself gets this one: its own, or for one that was
+   * uploaded here, an address in storage that is valid for a little over a day. @throws MediaFailure
+   */
+  addressOf(url: string): Promise<string>;
   /** Returns an address of ours with the fitted image of `url`. It is public, for a little over a day. */
   fittedUrl(image: {
     readonly url: string;

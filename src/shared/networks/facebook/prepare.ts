@@ -79,10 +79,13 @@ async function makePhoto(
   if (source !== undefined && "failure" in source) return source;
   const path = `${leg.credentials.pageId}/photos`;
   const alt_text_custom = altText ?? undefined;
-  const plain = { url: encodedAddress(url), published: false, alt_text_custom };
   const request =
     source === undefined
-      ? graphPostJson(pageOf(leg), path, plain)
+      ? graphPostJson(pageOf(leg), path, {
+          url: encodedAddress(await tools.addressOf(url)),
+          published: false,
+          alt_text_custom,
+        })
       : graphPostFile(pageOf(leg), path, { published: "false", alt_text_custom }, source);
   const why = (answer: HttpResponse, now: Date) => withProbe(classify(answer, now), url, tools);
   return ask(request, { read: readMade, classify: why, mediaIndex }, tools);

@@ -2,7 +2,7 @@ import { lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
+import { inForm, withFile } from "../contract/ask.ts";
 import { notAccepted, outcomeUnknown, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { Outcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
@@ -14,19 +14,21 @@ import { findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "../graph/probe.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
-import { mediaUrl, nextTry, videoEdge } from "./upload.ts";
+import { fetchedAddress, mediaUrl, nextTry, videoEdge } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
 
 export async function perform(leg: Leg): Promise<Outcome> {
-  const answer = await exchange(leg.tools, visibleCall(leg));
+  const request = await withFile("facebook", 0, () => visibleCall(leg));
+  if ("failure" in request) return request;
+  const answer = await exchange(leg.tools, request);
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = inForm(acceptedShape)(answer);
   return accepted === undefined ? refused(leg, answer) : outcomeOfAccepted(leg, accepted);
 }
 
-function visibleCall(leg: Leg): HttpRequest {
+async function visibleCall(leg: Leg): Promise<HttpRequest> {
   const { credentials, draft, remote } = leg;
   const page = pageOf(leg);
   const { link, title } = ownOptionsOf(draft);
@@ -44,7 +46,7 @@ function visibleCall(leg: Leg): HttpRequest {
       return post("feed", { message, ...what, published: true }, { fields: "id,permalink_url" });
     }
     case "video":
-      return post("videos", { file_url: mediaUrl(leg), ...video });
+      return post("videos", { file_url: await fetchedAddress(leg), ...video });
     case "photo_story":
       return post("photo_stories", { photo_id: remote.photos[0] });
     case "reel":

@@ -69,7 +69,7 @@ async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
       ...graphHeaders({ token: credentials.pageToken }),
       // This host accepts no other scheme.
       authorization: `OAuth ${credentials.pageToken}`,
-      file_url: mediaUrl(leg),
+      file_url: await fetchedAddress(leg),
     },
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
@@ -147,6 +147,13 @@ async function afterFailure(leg: Leg, classified: ClassifiedAnswer): Promise<Pre
   const isThere = isVideoLimit(classified) || (await isReadable(mediaUrl(leg), leg.tools));
   const why = isThere ? classified : ({ ...classified, code: "media_unreachable" } as const);
   return { kind: "rejected", failure: legFailure(why, 0) };
+}
+
+/** Returns the address at which Facebook downloads the video. @throws MediaFailure */
+export async function fetchedAddress(leg: Leg): Promise<string> {
+  const [item] = leg.draft.media;
+  if (item === undefined) throw new Error("a video without a media item");
+  return encodedAddress(await leg.tools.addressOf(item.url));
 }
 
 export function mediaUrl({ draft }: Leg): string {

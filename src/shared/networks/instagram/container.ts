@@ -120,7 +120,10 @@ export async function fileFields(
   const item = draft.media[mediaIndex];
   if (item === undefined) throw new Error("a container without a media item");
   const { url } = item;
-  if (remote.kinds[mediaIndex] === "video") return { fields: { video_url: encodedAddress(url) } };
+  if (remote.kinds[mediaIndex] === "video")
+    return withFile("instagram", mediaIndex, async () => ({
+      fields: { video_url: encodedAddress(await tools.addressOf(url)) },
+    }));
   // A story has no alternative text.
   const alt_text = isStory(remote.form) ? undefined : item.altText || undefined;
   const image_url = await imageAddress({ url, mediaIndex }, media(draft).image, tools);
@@ -149,8 +152,9 @@ async function imageAddress(
   const { url } = image;
   const fitted = await repairedImage("instagram", image, target, tools);
   if (fitted !== undefined && "failure" in fitted) return fitted;
-  if (fitted === undefined) return encodedAddress(url);
   return withFile("instagram", image.mediaIndex, async () =>
-    tools.fittedUrl({ url, target, fitted }),
+    fitted === undefined
+      ? encodedAddress(await tools.addressOf(url))
+      : tools.fittedUrl({ url, target, fitted }),
   );
 }

@@ -8,6 +8,10 @@ import {
   toAcceptedRow,
   type AcceptedPost,
 } from "../idempotency-store.ts";
+import { useFiles } from "../../files/files.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { Leg } from "../leg.ts";
+import type { FirstLegs } from "./check-post.ts";
 import type { Pace } from "../pace.ts";
 import { postWrite, type PostOperation } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
@@ -18,6 +22,8 @@ interface Acceptance {
   readonly idempotencyKey: string;
   readonly accepted: AcceptedPost;
   readonly found: PostWithLegs;
+  /** The files of the post, and its legs without those that can't be used by now. Absent for a post without files. */
+  readonly uses?: Pick<FirstLegs, "files" | "due" | "without"> | undefined;
   readonly pace: Pace;
   /** The platform's access version, read before the rows on which the post was checked. */
   readonly accessVersion: string;
@@ -48,27 +54,21 @@ export function reserveMovement(
  * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
  * Under another access version than the post was checked under, it is refused with `OutdatedAccess`.
  */
-export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedPost> {
-  const { idempotencyKey, accepted, found, pace, accessVersion } = acceptance;
-  const { post, legs } = found;
+export function acceptOperation(
+  acceptance: Acceptance,
+): PostOperation<AcceptedPost & { readonly legs?: readonly Leg[] }> {
+  const { idempotencyKey, accepted, found: checked, uses, pace, accessVersion } = acceptance;
+  const { post } = checked;
   const rowKey = idempotencyRowKey(idempotencyKey);
-  const reserving = legs.filter(({ reservation }) => reservation.state === "open");
-  const reserved = reserving.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const networks = reserving.map(({ network }) => network);
   const operation = "posts.schedule";
-  // A scheduled post pays for storing. Its legs reserve when it starts.
-  const movement: Movement =
-    post.status === "scheduled"
-      ? { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation }
-      : reserveMovement(post, reserved, networks);
   return {
     id: `accept|${rowKey}|${accepted.fingerprint}|${accessVersion}`,
     ref: postRefOf(post),
     dueAt: newDueTime(undefined, post),
-    rowKeys: [rowKey],
+    rowKeys: [rowKey, ...(uses?.files.rows.keys() ?? [])],
     // A guess instead of a read, since nearly every key is new. Creating the row of a key that is taken fails, and the
     // operation is then decided again on the row as it is stored.
-    known: new Map([[rowKey, undefined]]),
+    known: new Map([[rowKey, undefined], ...(uses?.files.rows ?? [])]),
     decide(view, tried) {
       const taken = view.row(rowKey);
       const earlier = taken === undefined ? undefined : toAccepted(taken.row);
@@ -81,6 +81,24 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedP
         return { kind: "refuse", error: new OutdatedAccess() };
       if (earlier !== undefined)
         return { kind: "done", answer: { result: earlier, hints: NO_HINTS } };
+      let found = checked;
+      const used = uses && useFiles(view, uses.files, uses);
+      try {
+        // Most files that can't be used were found when the post was checked. Others were deleted since.
+        if (uses !== undefined && used !== undefined && used.failures.size > 0)
+          found = { post, legs: uses.without(used.failures) };
+      } catch (error) {
+        if (error instanceof AppError) return { kind: "refuse", error };
+        throw error;
+      }
+      const reserving = found.legs.filter(({ reservation }) => reservation.state === "open");
+      const reserved = reserving.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+      const networks = reserving.map(({ network }) => network);
+      // A scheduled post pays for storing. Its legs reserve when it starts.
+      const movement: Movement =
+        post.status === "scheduled"
+          ? { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation }
+          : reserveMovement(post, reserved, networks);
       const error = spendingRefusal(walletOf(view), movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
       const key = toAcceptedRow(rowKey, accepted, post.createdAt);
@@ -88,8 +106,11 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<AcceptedP
       const { writes, hints } = postWrite(undefined, found, view, { pace, movements });
       return {
         kind: "write",
-        writes: [{ kind: "create", row: key }, ...writes],
-        answer: { result: accepted, hints },
+        writes: [{ kind: "create", row: key }, ...writes, ...(used?.writes ?? [])],
+        answer: {
+          result: found === checked ? accepted : { ...accepted, legs: found.legs },
+          hints,
+        },
       };
     },
   };

@@ -9,6 +9,8 @@ import { COMMON_RULES, FIRST_COMMENT_LACKS, type Problem } from "../../networks/
 import type { NetworkApps } from "../../networks/contract/settings.ts";
 import { findAvailable, lackOf, networkOf, type NetworkName } from "../../networks/networks.ts";
 import { inWords } from "../../networks/wording.ts";
+import type { MediaFailure } from "../../networks/contract/media.ts";
+import { factsOfFiles, findFiles, type PostFiles } from "../../files/files.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import { AppError } from "../../runtime/errors.ts";
@@ -17,6 +19,7 @@ import { findTextState, textHash } from "../accounts/recent-text.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { firstLeg, type Leg } from "../leg.ts";
 import { legDraft, type Draft, type Post } from "../post.ts";
+import { addressesOf, type CheckedMedia, withMedia } from "./check-media.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 
 const NOWHERE = { values: {}, field: null, mediaIndex: null } as const;
@@ -169,8 +172,18 @@ function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined
   );
 }
 
+/** The first legs of a post, and how they are made when some of its files can no longer be used. */
+export interface FirstLegs {
+  readonly legs: readonly Leg[];
+  readonly files: PostFiles;
+  /** When the post is due, which decides how long its files are kept. */
+  readonly due: Date;
+  /** Makes the legs without these files. @throws AppError `not_publishable` when no network can accept the post */
+  without(failures: ReadonlyMap<string, MediaFailure>): readonly Leg[];
+}
+
 /**
- * Returns the first legs of a post, including those that a rule stops.
+ * Checks a post with what is stored of its files, and returns its first legs, including those that a rule stops.
  * @throws AppError `duplicate_content`, `not_publishable` when no network can accept the post
  */
 export async function firstLegs(
@@ -178,8 +191,42 @@ export async function firstLegs(
   post: Post,
   { connections, locale }: Pick<PublishingScope, "connections" | "locale">,
   now: Date,
-): Promise<readonly Leg[]> {
-  const checks = await checkPost(deps, post.draft, connections);
+): Promise<FirstLegs> {
+  const { draft } = post;
+  const due = draft.scheduleAt === null ? now : new Date(draft.scheduleAt);
+  const urls = addressesOf(draft).map(({ url }) => url);
+  // Nothing else depends on the files, so they are read together with the rows of the accounts.
+  const [files, accounts] = await Promise.all([
+    findFiles(deps.files, post, urls),
+    checkPost(deps, draft, connections),
+  ]);
+  const facts = factsOfFiles(files, due, now);
+  const legsWith = (found: CheckedMedia["found"]) => {
+    const checks = accounts.map((check) => withMedia(check, draft, { found }));
+    return legsOf(deps, post, { checks, locale, now });
+  };
+  return {
+    legs: legsWith(facts),
+    files,
+    due,
+    without: (failures) => legsWith(new Map([...facts, ...failures])),
+  };
+}
+
+/** Returns the legs of a checked post. @throws AppError `duplicate_content`, `not_publishable` */
+function legsOf(
+  deps: PublishingDeps,
+  post: Post,
+  {
+    checks,
+    locale,
+    now,
+  }: {
+    readonly checks: readonly NetworkCheck[];
+    readonly locale: Locale | undefined;
+    readonly now: Date;
+  },
+): readonly Leg[] {
   const refusal = duplicateRefusal(checks);
   if (refusal !== undefined) throw refusal;
   if (checks.every((check) => errorsOf(check).length > 0)) {

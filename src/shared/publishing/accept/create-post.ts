@@ -15,7 +15,7 @@ import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { acceptOperation } from "./accept-operation.ts";
 import { firstLegs } from "./check-post.ts";
 import { fingerprint, isSameRequest, parseIdempotencyKey } from "./idempotency-key.ts";
-import { scheduleIssues } from "./schema.ts";
+import { fileIssues, scheduleIssues } from "./schema.ts";
 
 export interface CreatedPost {
   readonly post: PostView;
@@ -104,7 +104,8 @@ async function acceptPost(
   const { clock, config, stores } = deps;
   const findAccepted = () => stores.idempotency.find(scope.platformId, idempotencyKey);
   // The due row of a scheduled post is written before the transaction can find that the key is taken.
-  let accepted = draft.scheduleAt === null ? undefined : await findAccepted();
+  let accepted: (AcceptedPost & { readonly legs?: readonly Leg[] }) | undefined =
+    draft.scheduleAt === null ? undefined : await findAccepted();
   if (accepted !== undefined) return replay(deps, scope, accepted, draft);
   const now = clock.now();
   const post = newPost(scope, draft, now);
@@ -112,17 +113,23 @@ async function acceptPost(
   const httpStatus = draft.scheduleAt === null ? ACCEPTED : CREATED;
   let legs: readonly Leg[] = [];
   try {
-    const issues = scheduleIssues(draft.scheduleAt, now);
+    const issues = [
+      ...fileIssues({ ...draft }, config.publicBaseUrl),
+      ...scheduleIssues(draft.scheduleAt, now),
+    ];
     if (issues.length > 0) throw validationFailed(issues);
-    legs = await firstLegs(deps, post, scope, now);
+    const first = await firstLegs(deps, post, scope, now);
+    ({ legs } = first);
     const operation = acceptOperation({
       idempotencyKey,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
       found: { post, legs },
+      uses: first.files.named.size > 0 ? first : undefined,
       pace: config.publishing,
       accessVersion: scope.accessVersion,
     });
     accepted = await commitPost(deps, operation);
+    legs = accepted.legs ?? legs;
   } catch (error) {
     const isRefusal = error instanceof AppError && error.code !== "service_unavailable";
     // An outage says nothing about the post, and this look-up would fail too. A refusal on cached rows is checked again.

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { namedFile } from "../../files/files.ts";
+import { isId } from "../../runtime/ids.ts";
 import { clearable, externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/networks.ts";
@@ -142,18 +144,76 @@ function crossFieldIssues({
   return issues;
 }
 
+/** The most different files that were uploaded here, since one transaction reads and writes them all. */
+const FILES_MAX = 50;
+const FILE_FIELDS: readonly string[] = ["mediaUrls", "coverUrl", "thumbnailUrl"];
+
+/** Returns the addresses of files in a part of a request, with their paths. */
+function fileAddresses(value: unknown, path: string): readonly (readonly [path: string, url: string])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
+    const at = path === "" ? name : `${path}.${name}`;
+    if (!FILE_FIELDS.includes(name)) return fileAddresses(part, at);
+    if (typeof part === "string") return [[at, part] as const];
+    if (!Array.isArray(part)) return [];
+    return part.flatMap((url: unknown, index) =>
+      typeof url === "string" ? [[`${at}.${index}`, url.trim()] as const] : [],
+    );
+  });
+}
+
+/** Returns issues of addresses of files: those under the relay's own routes name one that was uploaded here. */
+export function fileIssues(
+  { mediaUrls, platformOptions }: RequestFields,
+  baseUrl: string,
+): readonly Issue[] {
+  const issues: Issue[] = [];
+  const files = new Set<string>();
+  for (const [path, url] of fileAddresses({ mediaUrls, platformOptions }, "")) {
+    const id = namedFile(baseUrl, url);
+    if (typeof id === "string" && isId("file", id)) files.add(id);
+    else if (id !== undefined)
+      issues.push({
+        path,
+        code: "refused_url",
+        message: "must be the `url` of a file, as GET /v1/media/{mediaId} answers it",
+      });
+    else if (/^http:/i.test(url))
+      issues.push({ path, code: "invalid_format", message: "must be an https URL" });
+  }
+  if (files.size > FILES_MAX)
+    issues.push({
+      path: "mediaUrls",
+      code: "too_big",
+      message: `must name at most ${FILES_MAX} different files that were uploaded, together with those of platformOptions`,
+    });
+  return issues;
+}
+
 /** Returns issues of a new post that its schema doesn't report. */
-export function issuesOfDraft(body: RequestFields, now: Date): readonly Issue[] {
-  return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body, now), now)];
+export function issuesOfDraft(body: RequestFields, now: Date, baseUrl: string): readonly Issue[] {
+  return [
+    ...crossFieldIssues(body),
+    ...fileIssues(body, baseUrl),
+    ...scheduleIssues(timeIn(body, now), now),
+  ];
 }
 
 /** Returns the issues of a change of a stored draft, whose own time may have passed. */
-export function issuesOfChange(before: Draft, change: RequestFields, now: Date): readonly Issue[] {
+export function issuesOfChange(
+  before: Draft,
+  change: RequestFields,
+  { now, baseUrl }: { readonly now: Date; readonly baseUrl: string },
+): readonly Issue[] {
   const { networks: platforms, scheduleAt, ...rest } = before;
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   const fields = { ...rest, platforms, ...Object.fromEntries(given) };
   const time = timeIn(change, now);
-  return [...crossFieldIssues(fields), ...scheduleIssues(time === scheduleAt ? null : time, now)];
+  return [
+    ...crossFieldIssues(fields),
+    ...fileIssues(change, baseUrl),
+    ...scheduleIssues(time === scheduleAt ? null : time, now),
+  ];
 }
 
 /** The largest offset of a time zone. */

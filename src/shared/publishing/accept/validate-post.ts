@@ -3,6 +3,7 @@ import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";
 import { refuseIssues } from "../../runtime/errors.ts";
+import { factsOfFiles, findFiles } from "../../files/files.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/networks.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -10,7 +11,7 @@ import { errorsOf } from "../problems.ts";
 import type { Draft } from "../post.ts";
 import { addressesOf, checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { checkPost, checkView } from "./check-post.ts";
-import { scheduleIssues } from "./schema.ts";
+import { fileIssues, scheduleIssues } from "./schema.ts";
 
 export interface ValidatePost {
   readonly draft: Draft;
@@ -64,15 +65,31 @@ async function validate(
   scope: PublishingScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
-  refuseIssues(scheduleIssues(draft.scheduleAt, deps.clock.now()));
-  const addresses = media ? addressesOf(draft) : [];
+  const now = deps.clock.now();
+  const { publicBaseUrl } = deps.config;
+  refuseIssues([
+    ...fileIssues({ ...draft }, publicBaseUrl),
+    ...scheduleIssues(draft.scheduleAt, now),
+  ]);
+  const all = addressesOf(draft);
+  const files = await findFiles(
+    deps.files,
+    scope,
+    all.map(({ url }) => url),
+  );
+  const facts = factsOfFiles(files, draft.scheduleAt === null ? now : new Date(draft.scheduleAt), now);
+  const addresses = media ? all.filter(({ url }) => !facts.has(url)) : [];
   await chargeValidation(deps, scope, addresses.length);
   const [checks, looked] = await Promise.all([
     checkPost(deps, draft, scope.connections),
     checkMedia(deps, scope.platformId, addresses),
   ]);
-  const publishable = checks.filter((check) => errorsOf(check).length === 0);
-  const checked = checks.map((check) => withMedia(check, draft, looked));
+  // Files that were uploaded here are checked by every call, as when the post is accepted.
+  const publishable = checks
+    .map((check) => withMedia(check, draft, { found: facts }))
+    .filter((check) => errorsOf(check).length === 0);
+  const found = new Map([...facts, ...looked.found]);
+  const checked = checks.map((check) => withMedia(check, draft, { found }));
   return {
     valid:
       checked.every((check) => errorsOf(check).length === 0) && looked.checks.every(({ ok }) => ok),

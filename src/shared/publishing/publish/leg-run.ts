@@ -2,6 +2,7 @@ import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/connect
 import { isStorable } from "../../networks/contract/bounded.ts";
 import type { MediaFile } from "../../networks/contract/media.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
+import { addressForNetwork, namedFile, openUploaded } from "../../files/files.ts";
 import { findAvailable } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -39,7 +40,9 @@ export function beginRun(
   const attempt = () => (currentCall(claim.leg) ?? publishingCall(claim.leg)).attempts;
   const timeline = createTimelineRecorder(network, attempt, deps.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
-  const files = keepingOpened(createNetworkTools(deps.connections, network, limits));
+  const files = keepingOpened(
+    withUploads(deps, ref, createNetworkTools(deps.connections, network, limits)),
+  );
   return {
     deps,
     ref,
@@ -72,6 +75,36 @@ interface OpenedFiles {
   readonly tools: NetworkTools;
   /** Ends open transfers, and frees files held in memory because their servers don't state their size. */
   close(): Promise<void>;
+}
+
+/** Returns tools that read files that were uploaded here from storage, with the facts that are stored of them. */
+function withUploads(
+  { files, config }: PublishingDeps,
+  { platformId, profileId }: PostRef,
+  tools: NetworkTools,
+): NetworkTools {
+  const refOfUpload = (url: string) => {
+    const fileId = namedFile(config.publicBaseUrl, url);
+    return fileId == null ? undefined : { platformId, profileId, fileId };
+  };
+  return {
+    ...tools,
+    async openMedia(url, limits) {
+      const file = refOfUpload(url);
+      return file === undefined
+        ? await tools.openMedia(url, limits)
+        : await openUploaded(files, file, limits);
+    },
+    async addressOf(url) {
+      const file = refOfUpload(url);
+      return file === undefined ? await tools.addressOf(url) : await addressForNetwork(files, file);
+    },
+    fittedUrl(image) {
+      const file = refOfUpload(image.url);
+      const named = { ...image, ...(file === undefined ? {} : { file }) };
+      return tools.fittedUrl(named);
+    },
+  };
 }
 
 /** Returns tools that track every file they open, so that none stays open after its leg. */

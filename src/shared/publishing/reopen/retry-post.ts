@@ -20,6 +20,8 @@ import { hasStarted } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
+import { fileKeys, namedFiles, type PostFiles, useFiles } from "../../files/files.ts";
+import { addressesOf } from "../accept/check-media.ts";
 import { foreignIssues } from "./foreign-issues.ts";
 import { noteStep } from "../publish/timeline-recorder.ts";
 
@@ -38,16 +40,19 @@ interface Retry {
   /** All failed legs if absent. */
   readonly networks: readonly NetworkName[] | undefined;
   readonly pace: Pace;
+  /** The files of the post, which are kept until after this retry. */
+  readonly files: Pick<PostFiles, "named">;
 }
 
 /** Makes the transaction that starts failed legs again. Its answer is their networks. */
 function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
-  const { round, scope, found, networks, pace } = retry;
+  const { round, scope, found, networks, pace, files } = retry;
   const isWanted = (leg: Leg) => networks?.includes(leg.network) ?? legStatusOf(leg) === "failed";
   return postOperation({
     id: `retry|${round}`,
     known: found.post,
     pace,
+    rowKeys: fileKeys(files),
     decide(current, view): PostDecision<readonly NetworkName[]> {
       if (current === undefined || !hasStarted(current.post))
         return { kind: "refuse", error: nothingToRetry() };
@@ -77,6 +82,8 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       return {
         kind: "change",
         movements: [movement],
+        // A file that can't be used any more fails the leg when it is published.
+        also: useFiles(view, files, { due: now, isUsedBefore: true }).writes,
         after: { post: progressed(current.post, legs, now), legs },
         answer: networksOf(chosen),
       };
@@ -102,6 +109,13 @@ export async function retryPost(
     found,
     networks: input.networks,
     pace: deps.config.publishing,
+    files: {
+      named: namedFiles(
+        deps.files,
+        found.post,
+        addressesOf(found.post.draft).map(({ url }) => url),
+      ),
+    },
   };
   const networks = await commitPost(deps, retryOperation(retry));
   deps.log.info("legs retried", { networks });

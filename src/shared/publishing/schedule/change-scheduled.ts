@@ -3,10 +3,11 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import { connectionsOf } from "../../connections/connections.ts";
 import { AppError, invariant, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { firstLegs } from "../accept/check-post.ts";
+import { useFiles } from "../../files/files.ts";
+import { firstLegs, type FirstLegs } from "../accept/check-post.ts";
 import { issuesOfChange, updatedDraft, type UpdatePost } from "../accept/schema.ts";
 import { newDueTime } from "../hints.ts";
-import { canceled } from "../leg.ts";
+import { canceled, type Leg } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -62,25 +63,34 @@ function changedAt({ updatedAt }: Post, now: Date): string {
 function changeOperation(
   before: Post,
   after: PostWithLegs,
-  expected?: string,
-): PostOperation<void> {
+  { expected, uses }: { readonly expected?: string | undefined; readonly uses?: FirstLegs } = {},
+): PostOperation<readonly Leg[]> {
   const { revision } = after.post;
   return postOperation({
     id: `change|${revision}`,
     known: before,
     dueAt: newDueTime(before, after.post),
-    decide(current, view): PostDecision<void> {
+    rowKeys: [...(uses?.files.rows.keys() ?? [])],
+    decide(current, view): PostDecision<readonly Leg[]> {
       const stored = view.row(postKey(postRefOf(before)));
       invariant(stored !== undefined, "a post lost its row");
       const post = toPost(before.platformId, stored.row);
-      if (post.revision === revision) return { kind: "done", answer: undefined };
+      if (post.revision === revision) return { kind: "done", answer: after.legs };
       const refusal = changeRefusal(post, expected);
       if (refusal !== undefined) return { kind: "refuse", error: refusal };
       if (current === undefined) {
         const message = "The post was changed by another request. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
-      return { kind: "change", after, answer: undefined };
+      if (uses === undefined) return { kind: "change", after, answer: after.legs };
+      const { writes: also, failures } = useFiles(view, uses.files, uses);
+      try {
+        const legs = failures.size > 0 ? uses.without(failures) : after.legs;
+        return { kind: "change", after: { ...after, legs }, also, answer: legs };
+      } catch (error) {
+        if (error instanceof AppError) return { kind: "refuse", error };
+        throw error;
+      }
     },
   });
 }
@@ -98,14 +108,16 @@ export async function updatePost(
   const { posts } = deps.stores;
   const found = await findToChange(posts, scope, { postId: input.postId, expected });
   const now = deps.clock.now();
-  refuseIssues(issuesOfChange(found.post.draft, change, now));
+  const baseUrl = deps.config.publicBaseUrl;
+  refuseIssues(issuesOfChange(found.post.draft, change, { now, baseUrl }));
   const draft = updatedDraft(found.post.draft, change);
   const connections = await connectionsOf(deps.connections, scope);
   const updatedAt = changedAt(found.post, now);
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt };
-  const legs = await firstLegs(deps, post, { ...scope, connections }, now);
+  const uses = await firstLegs(deps, post, { ...scope, connections }, now);
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
-  await commitPost(deps, changeOperation(found.post, { post, legs }, expected));
+  const after = { post, legs: uses.legs };
+  const legs = await commitPost(deps, changeOperation(found.post, after, { expected, uses }));
   deps.audit.record(scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
@@ -121,7 +133,8 @@ export async function issuesOfUpdate(
 ): Promise<readonly Issue[]> {
   const found = await lookForPost(deps.stores.posts, scope, input.postId);
   if (found === undefined) return [];
-  return issuesOfChange(found.post.draft, input.change, deps.clock.now());
+  const times = { now: deps.clock.now(), baseUrl: deps.config.publicBaseUrl };
+  return issuesOfChange(found.post.draft, input.change, times);
 }
 
 /**

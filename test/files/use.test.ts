@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { DEMO_APPS } from "../setup/demo-apps.ts";
+import { dataOf, outcomeOf } from "../setup/factories.ts";
+import { aPublisher, type Publisher, unique } from "../setup/publisher.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { announce, aPicture, upload } from "../setup/uploads.ts";
+
+const { relay, visible } = useSandboxedRelay(DEMO_APPS);
+let publisher: Publisher;
+beforeAll(async () => {
+  publisher = await aPublisher(relay, ["bluesky", "mastodon", "instagram", "facebook"]);
+});
+
+const DAY_MS = 24 * 3_600_000;
+const read = async (id: string) => dataOf(await publisher.call("GET", `/v1/media/${id}`));
+const body = (url: string, platforms: readonly string[], more: object = {}) => ({
+  text: unique("with a file"),
+  platforms,
+  mediaUrls: [url],
+  ...more,
+});
+
+describe("a post with a file", () => {
+  test("is published with it on networks that get bytes and on those that fetch them", async () => {
+    const file = await upload(publisher, await aPicture());
+    const post = await publisher.accept(
+      body(file.url, ["bluesky", "mastodon", "instagram", "facebook"]),
+    );
+    const { keptUntil } = await read(file.id);
+    const kept = Date.parse(keptUntil) - Date.parse(post.createdAt);
+    expect(kept).toBeGreaterThanOrEqual(8 * DAY_MS);
+    expect(kept).toBeLessThanOrEqual(8 * DAY_MS + 3_600_000);
+    const ended = await publisher.settle(post.id);
+    expect(ended.legs.map(({ status, error }: never) => [status, error])).toEqual(
+      ended.legs.map(() => ["succeeded", null]),
+    );
+    expect(visible(post.text)).toHaveLength(4);
+  });
+
+  test("that was deleted after it was accepted is published with it, and no new post can use it", async () => {
+    const file = await upload(publisher, await aPicture());
+    const post = await publisher.accept(body(file.url, ["mastodon"]));
+    expect((await publisher.call("DELETE", `/v1/media/${file.id}`)).status).toBe(204);
+    expect((await publisher.settle(post.id)).status).toBe("succeeded");
+    const late = await publisher.submit(body(file.url, ["mastodon"]));
+    expect(outcomeOf(late)).toBe("422 not_publishable");
+    expect(late.body.error.details.platforms.mastodon.errors).toMatchObject([
+      { code: "media_unreachable", rule: "mastodon.file.unusable" },
+    ]);
+  });
+
+  test("that a network can't accept fails its leg from the start, and validate says so", async () => {
+    const file = await upload(publisher, await aPicture(2_000, 100));
+    const draft = body(file.url, ["mastodon", "instagram"]);
+    const validated = dataOf(await publisher.call("POST", "/v1/posts/validate", { body: draft }));
+    expect(validated.platforms.instagram.errors).toMatchObject([
+      { rule: "instagram.media.ratio", mediaIndex: 0 },
+    ]);
+    expect(validated.media).toEqual([]);
+    const post = await publisher.accept(draft);
+    expect(post.legs[1]).toMatchObject({ status: "failed", attempts: 0 });
+    expect(post.tokens.reserved).toBe(10);
+    expect((await publisher.settle(post.id)).status).toBe("partial");
+  });
+
+  test("waits for nobody: a file that is not complete, or is another profile's, is refused", async () => {
+    const waiting = dataOf(await announce(publisher, 10));
+    const answer = await publisher.submit(body(waiting.url, ["mastodon"]));
+    expect(answer.body.error.details.platforms.mastodon.errors).toMatchObject([
+      { code: "media_not_ready", rule: "mastodon.file.waiting" },
+    ]);
+    const other = await aPublisher(relay, ["mastodon"]);
+    const foreign = await upload(other, await aPicture());
+    const refused = await publisher.submit(body(foreign.url, ["mastodon"]));
+    expect(refused.body.error.details.platforms.mastodon.errors[0].rule).toBe(
+      "mastodon.file.unusable",
+    );
+  });
+
+  test("is kept until the post is due, and a PATCH moves that", async () => {
+    const file = await upload(publisher, await aPicture());
+    const at = (days: number) =>
+      new Date(relay.clock.now().getTime() + days * DAY_MS).toISOString();
+    const post = await publisher.accept(body(file.url, ["mastodon"], { scheduleAt: at(30) }));
+    const until = async () => Date.parse((await read(file.id)).keptUntil);
+    expect(await until()).toBeGreaterThanOrEqual(Date.parse(at(38)) - 60_000);
+    dataOf(await publisher.change(post.id, { scheduleAt: at(40) }));
+    expect(await until()).toBeGreaterThanOrEqual(Date.parse(at(48)) - 60_000);
+    dataOf(await publisher.change(post.id, { scheduleAt: at(10) }));
+    expect(await until()).toBeGreaterThanOrEqual(Date.parse(at(48)) - 60_000);
+    dataOf(await publisher.cancel(post.id));
+  });
+});
+
+test.each([
+  ["/v1/media/med_1/content", "refused_url"],
+  ["/v1/media/public/v1.k1.AAAA", "refused_url"],
+  ["/v1/media/med_01KJW4MGDRFR11Y8SW6DK6R7NP", "invalid_format"],
+])("an address of ours that is none of a file is refused: %s", async (path, code) => {
+  const url = relay.services.config.publicBaseUrl + path;
+  const answer = await publisher.submit(body(url, ["mastodon"]));
+  expect(outcomeOf(answer)).toBe("400 validation_failed");
+  const [issue] = answer.body.error.details.issues;
+  expect(issue.path).toBe("mediaUrls.0");
+  expect(["refused_url", code]).toContain(issue.code);
+});
