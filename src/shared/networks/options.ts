@@ -46,7 +46,7 @@ export const publicUrl = shape(() => withoutCredentials(URL_CHARACTERS_MAX));
 const filesElsewhere = shape(() => withoutCredentials(Number.MAX_SAFE_INTEGER));
 
 /** The address of a file that was uploaded here, which is http in a local run. Verbs check that it is of this relay. */
-const UPLOADED = /^http:\/\/[^/?#@]+\/(?:[^?#]*\/)?v1\/media\/med_[^/?#]+\/content$/;
+const UPLOADED = /^http:\/\/[^/?#@]+\/(?:[^?#]*\/)?v1\/media\//;
 
 /** The URL of a file that the relay fetches, or of one that was uploaded here. It may be longer than others. */
 export const fileUrl = shape(() =>
