@@ -50,7 +50,8 @@ export const postRoutes = [
     query: ValidateQuery,
     response: validation,
     answerHeaders: ["Vary"],
-    moreIssues: ({ services, body }) => issuesOfDraft(body, services.clock.now(), services.config.publicBaseUrl),
+    moreIssues: ({ services, body }) =>
+      issuesOfDraft(body, services.clock.now(), services.config.publicBaseUrl),
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: draftExample(), answer: validationExample() }),
     run: ({ services, scope, body, query }) =>
@@ -64,7 +65,8 @@ export const postRoutes = [
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
-    moreIssues: ({ services, body }) => issuesOfDraft(body, services.clock.now(), services.config.publicBaseUrl),
+    moreIssues: ({ services, body }) =>
+      issuesOfDraft(body, services.clock.now(), services.config.publicBaseUrl),
     status: 202,
     response: post,
     answers: {

@@ -13,6 +13,13 @@ export {
   type FilesScope,
 } from "./manage-files.ts";
 export { addressForNetwork, openUploaded } from "./open-file.ts";
-export { factsOfFiles, fileKeys, findFiles, namedFiles, useFiles, type PostFiles } from "./use-files.ts";
+export {
+  factsOfFiles,
+  fileKeys,
+  findFiles,
+  namedFiles,
+  useFiles,
+  type PostFiles,
+} from "./use-files.ts";
 export { createFileStores } from "./stores.ts";
 export { namedFile } from "./view-file.ts";

@@ -36,8 +36,9 @@ export function namedFiles(
 }
 
 /** Returns the keys of the rows of these files. */
-export const fileKeys = ({ named }: Pick<PostFiles, "named">): readonly string[] =>
-  [...new Set([...named.values()].flatMap((ref) => (ref === null ? [] : [fileKey(ref)])))];
+export const fileKeys = ({ named }: Pick<PostFiles, "named">): readonly string[] => [
+  ...new Set([...named.values()].flatMap((ref) => (ref === null ? [] : [fileKey(ref)]))),
+];
 
 /** Reads the files that a post names, each by its key. Makes no request for a post without any. */
 export async function findFiles(

@@ -149,7 +149,10 @@ const FILES_MAX = 50;
 const FILE_FIELDS: readonly string[] = ["mediaUrls", "coverUrl", "thumbnailUrl"];
 
 /** Returns the addresses of files in a part of a request, with their paths. */
-function fileAddresses(value: unknown, path: string): readonly (readonly [path: string, url: string])[] {
+function fileAddresses(
+  value: unknown,
+  path: string,
+): readonly (readonly [path: string, url: string])[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, part]: [string, unknown]) => {
     const at = path === "" ? name : `${path}.${name}`;

@@ -77,7 +77,11 @@ async function validate(
     scope,
     all.map(({ url }) => url),
   );
-  const facts = factsOfFiles(files, draft.scheduleAt === null ? now : new Date(draft.scheduleAt), now);
+  const facts = factsOfFiles(
+    files,
+    draft.scheduleAt === null ? now : new Date(draft.scheduleAt),
+    now,
+  );
   const addresses = media ? all.filter(({ url }) => !facts.has(url)) : [];
   await chargeValidation(deps, scope, addresses.length);
   const [checks, looked] = await Promise.all([
