@@ -41,10 +41,14 @@ export function readPorts(): Ports {
   return Object.fromEntries(entries) as Ports;
 }
 
-/** Throws one message that names every port that can't be had, and ends with a start that can be pasted. */
+/**
+ * Throws one message that names every port that can't be had, and ends with a start that can be pasted. `more` are
+ * further settings of that start.
+ */
 export async function refuseTakenPorts(
   ports: Ports,
   settings: readonly PortSetting[],
+  more = "",
 ): Promise<void> {
   const problems = await Promise.all(
     settings.map(async (setting, index) => {
@@ -63,7 +67,8 @@ export async function refuseTakenPorts(
   const refused = new Set(found.map(({ setting }) => setting));
   const lines = found.map(({ problem }) => problem);
   const start = await startWithFreePorts(ports, settings, refused);
-  throw new Error([...lines, "", "These ports are free:", "", start].join("\n"));
+  const command = more === "" ? start : `${more} ${start}`;
+  throw new Error([...lines, "", "These ports are free:", "", command].join("\n"));
 }
 
 /** Returns the command that starts with free ports instead of the refused ones, and with the others as they are. */

@@ -11,7 +11,7 @@ import { openDemo } from "./demo.ts";
 import type { Demo, DemoOptions } from "./demo.ts";
 import { startHostProcess } from "./host-process.ts";
 import { startIssuer } from "./issuer.ts";
-import { localFolder } from "./local-folder.ts";
+import { holderOf, holdLocalFolder, localFolder } from "./local-folder.ts";
 import { hostEnvironment } from "./local-settings.ts";
 import type { Pieces } from "./local-settings.ts";
 import { startMailServer } from "./mail-server.ts";
@@ -160,11 +160,18 @@ async function buildInChild(): Promise<void> {
 /** Starts everything and shows it. */
 async function bringUp(run: Run, options: Options): Promise<void> {
   const { ports, local, hasOwnHost } = options;
+  const holder = holderOf(local);
   await refuseTakenPorts(
     ports,
     PORT_SETTINGS.filter((setting) => hasOwnHost || setting !== "PORT"),
+    holder === undefined ? "" : `LOCAL_FOLDER=${local}2`,
   );
+  if (holder !== undefined)
+    throw new Error(
+      `npm start already runs with the data in ${local} (process ${holder}). Stop it, or give this one data of its own: LOCAL_FOLDER=${local}2`,
+    );
   mkdirSync(local, { recursive: true });
+  run.add(holdLocalFolder(local));
   const startedAt = performance.now();
   const showStep = (step: string) =>
     console.log(

@@ -186,6 +186,20 @@ describe("npm start", () => {
       expect(started.output()).not.toContain(secret);
   });
 
+  test("refuses a second start on the same data, and shows one with data of its own", async () => {
+    const second = launch(place);
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(
+      new RegExp(`^LOCAL_FOLDER=${place.folder}2 PORT=\\d+ .*npm start$`, "m"),
+    );
+    const other = await newPlace();
+    onTestFinished(() => other.remove());
+    const third = launch({ ...other, folder: place.folder });
+    expect(await third.ended).toBe(1);
+    expect(third.output()).toContain(`npm start already runs with the data in ${place.folder}`);
+    expect(third.output()).toContain(`LOCAL_FOLDER=${place.folder}2`);
+  });
+
   test("prints no escape codes where no terminal shows them", () => {
     expect(started.output()).not.toContain("\u001B");
   });
