@@ -22,7 +22,7 @@ test("a customer who has no tokens is told whom to ask for them", async () => {
   });
   expect([refused.status, refused.body.error.code]).toEqual([402, "insufficient_tokens"]);
   expect(refused.body.error.message).toBe(
-    `This needs 1 tokens; 0 are available. Ask an operator of ${NAME} (${HELP}) to add some.`,
+    `This needs 1 token; 0 available. Ask an operator of ${NAME} (${HELP}) to add some.`,
   );
 });
 

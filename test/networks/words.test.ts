@@ -79,7 +79,7 @@ describe("a finding in words", () => {
     );
     const { message, developerHint } = inWords(missing, { ...READING, network: "instagram" });
     expect(message).toBe(
-      "The cover can't be used. A file of the post is no longer at its address.",
+      "The cover can't be used. A file of the post was not found at its address.",
     );
     expect(developerHint).toContain("HTTP 404");
   });

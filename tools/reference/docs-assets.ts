@@ -132,6 +132,11 @@ pre code { font-size: inherit; }
 export const DOCS_SCRIPT = `
 (() => {
   const RESULTS_MAX = 30;
+  // Words of other APIs, with what they are called here.
+  const SYNONYMS = { analytics: ["stats"], attention: ["problem"], cancel: ["delete"], credits: ["tokens"], customer: ["profile"],
+    find: ["get", "list"], image: ["picture", "media"], images: ["pictures", "media"], media: ["files"], month: ["days", "period", "usage"],
+    monthly: ["days", "period", "usage"], search: ["get", "list"], statistics: ["stats"], upload: ["files", "mediaurls"], workspace: ["platform"] };
+  const FILLERS = new Set("a an and do for how i in my need needs of on that the this to which with".split(" "));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
   const box = document.getElementById("q");
@@ -145,22 +150,25 @@ export const DOCS_SCRIPT = `
     all("main article, main .codes > div, main > section").map((part) => {
       const name = part.querySelector("h2, h3, .name").textContent.trim();
       const own = part.matches("section") && part.querySelector("article, .codes > div");
-      const kind = part.matches("#schemas article") ? "Schema" : part.matches(".codes > div") ? "Error code" : "";
+      const kind = part.matches("#schemas article") ? "Schema" : part.matches("#errors .codes > div") ? "API error" : part.matches(".codes > div") ? "Leg error or finding" : "";
       const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? kind;
       const text = own ? part.querySelector("h2 + p")?.textContent ?? "" : part.textContent;
       return { id: part.id, name, place, title: (name + " " + place + " " + part.id).toLowerCase(), text: text.toLowerCase() };
     });
   const search = () => {
-    const words = box.value.toLowerCase().split(/\\s+/).filter((word) => word !== "");
+    const typed = box.value.toLowerCase().split(/\\s+/).filter((word) => word !== "");
+    const meant = typed.filter((word) => !FILLERS.has(word));
+    const words = (meant.length === 0 ? typed : meant).map((word) => [word, ...(SYNONYMS[word] ?? [])]);
+    const isIn = (text) => words.every((any) => any.some((word) => text.includes(word)));
     contents.hidden = words.length > 0;
     results.replaceChildren();
     count.textContent = "";
     if (words.length === 0) return;
     pages ??= collect();
-    const inName = (page) => words.every((word) => page.name.toLowerCase().includes(word));
-    const inTitle = (page) => words.every((word) => page.title.includes(word));
+    const inName = (page) => isIn(page.name.toLowerCase());
+    const inTitle = (page) => isIn(page.title);
     const rank = (page) => (inName(page) ? 0 : inTitle(page) ? 1 : 2);
-    const found = pages.filter((page) => words.every((word) => page.title.includes(word) || page.text.includes(word)));
+    const found = pages.filter((page) => isIn(page.title + " " + page.text));
     const ordered = found.toSorted((left, right) => rank(left) - rank(right));
     count.textContent = found.length === 1 ? "1 result" : found.length + " results";
     for (const page of ordered.slice(0, RESULTS_MAX)) {

@@ -108,6 +108,8 @@ function errors(reader: DocumentReader): Markup {
     return html`<div id="${DOC_ANCHORS.request(code)}">
       <span class="status">${ERROR_CATALOG[code].status}</span> <code class="name">${code}</code>
       <p>${phrase(schema.description ?? "")}</p>
+      <p>What to do: ${phrase(ERROR_CATALOG[code].advice)}</p>
+      <p class="soft">The same request again: ${ERROR_CATALOG[code].again}.</p>
       ${
         hasDetails &&
         html`<details>

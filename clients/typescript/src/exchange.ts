@@ -100,7 +100,8 @@ async function attempt(request: Request, call: Exchange, signal: AbortSignal): P
     return { error, retryAfterMs };
   } catch (cause) {
     const what = status === undefined ? "no answer" : `a ${status} that isn't the relay's answer`;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const said = cause instanceof Error ? cause.message : String(cause);
+    const reason = status === 404 ? "Does baseUrl end in /api?" : said;
     const details = { ...context, ...(status === undefined ? {} : { status }), cause };
     return {
       error: new RelayConnectionError(`${nameOf(request)} got ${what}: ${reason}`, details),

@@ -106,18 +106,17 @@ export function spentToday(wallet: Wallet, now: Date): number {
 
 /** Returns the refusal if these tokens can't be spent or reserved now. */
 export function spendingRefusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
+  const needed = `This needs ${tokens} ${tokens === 1 ? "token" : "tokens"}`;
   if (available(wallet) < tokens) {
-    return new AppError(
-      "insufficient_tokens",
-      `This needs ${tokens} tokens; ${available(wallet)} are available.`,
-      { details: { required: tokens, available: available(wallet) } },
-    );
+    return new AppError("insufficient_tokens", `${needed}; ${available(wallet)} available.`, {
+      details: { required: tokens, available: available(wallet) },
+    });
   }
   const used = spentToday(wallet, now);
   if (wallet.dailyBudget === null || used + tokens <= wallet.dailyBudget) return undefined;
   return new AppError(
     "daily_budget_reached",
-    `This needs ${tokens} tokens; the daily budget of ${wallet.dailyBudget} leaves ${Math.max(0, wallet.dailyBudget - used)}.`,
+    `${needed}; the daily budget of ${wallet.dailyBudget} leaves ${Math.max(0, wallet.dailyBudget - used)}.`,
     { details: { budget: wallet.dailyBudget, used, required: tokens, resetsAt: nextUtcDay(now) } },
   );
 }

@@ -45,6 +45,17 @@ const relay = forFile(() => startRelay());
 const server = forFile(() => serveRelay(relay));
 
 describe("the reference page", () => {
+  test("the paragraph that an API error links to says what to do", () => {
+    for (const code of ERROR_CODES) {
+      const start = text.indexOf(`<div id="error-${code}">`);
+      const paragraph = text.slice(start, text.indexOf("</div>", start));
+      expect([code, paragraph]).toEqual([
+        code,
+        expect.stringMatching(/<p>What to do: .{8}[^]*The same request again: ./),
+      ]);
+    }
+  });
+
   test("the reference page has every operation, with its place and who may call", () => {
     for (const { method, path, spec } of programRoutes) {
       const start = text.indexOf(`<article id="${spec.operationId}"`);
@@ -279,6 +290,22 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
         if (width < 960) await tab.locator("label[for=menu]").click();
         await tab.locator("#q").fill("idempotency posts");
         expect(await tab.locator("#results a").first().getAttribute("href")).toMatch(/^#/);
+        for (const [words, id] of [
+          ["statistics", "getStats"],
+          ["find profile", "listProfiles"],
+          ["posts that need attention", "listApplicationPosts"],
+        ] as const) {
+          await tab.locator("#q").fill(words);
+          const hrefs = tab.locator("#results a");
+          expect([
+            words,
+            await hrefs.evaluateAll((all) => all.map((one) => one.getAttribute("href"))),
+          ]).toEqual([words, expect.arrayContaining([`#${id}`])]);
+        }
+        await tab.locator("#q").fill("insufficient_tokens");
+        expect(await tab.locator("#results small").allTextContents()).toEqual(
+          expect.arrayContaining(["API error", "Leg error or finding"]),
+        );
         await tab.locator("#q").fill("create post");
         await tab.locator("#q").press("Enter");
         expect(tab.url()).toMatch(/#createPost$/);

@@ -257,6 +257,10 @@ describe.concurrent("other calls", () => {
       const error = await failureOf(client.createProfile({ title: "A shop" }));
       expect(error).toBeInstanceOf(RelayConnectionError);
       expect(error).toMatchObject({ status });
+      expect([status, /Does baseUrl end in \/api\?/.test(String(error))]).toEqual([
+        status,
+        status === 404,
+      ]);
     }
     expect(requests).toHaveLength(rubbish.length);
   });

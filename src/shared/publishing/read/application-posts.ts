@@ -55,7 +55,7 @@ export const ListApplicationPostsQuery = shape(() =>
         .enum([...POST_PROBLEMS, "any"])
         .optional()
         .describe(
-          "Only those with a leg whose outcome is unknown, whose first comment failed or is unknown (`first_comment`), or whose latest removal failed (`removal`). Legs that were removed don't count as the first two.",
+          "Only those with a leg whose outcome is unknown (`outcome_unknown`), whose first comment failed or is unknown (`first_comment`), or whose latest removal failed (`removal`). Legs that were removed don't count as the first two. `any`: one of the three. Posts that failed for another reason are found by `status`.",
         ),
     }),
   ),
