@@ -197,7 +197,7 @@ function renderFacts(facts: Letter["facts"]): Markup {
     cellspacing="0"
     border="0"
     width="100%"
-    style="margin:0 0 24px;font-size:15px;${lineStyle("-top")}"
+    style="margin:0 0 24px;font-size:15px;line-height:1.5;${lineStyle("-top")}"
   >
     ${rows}
   </table>`;
