@@ -91,7 +91,7 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "deleteMedia",
     summary: "Delete a file",
     description:
-      "From then on nobody can read it, and no new post can use it. Its bytes are removed immediately if no post used it, else at `keptUntil`; until then the posts that use it are published with it. May be repeated until then. This also works for a disabled profile.",
+      "From then on, no one can read the file, and no new post can use it. Its bytes are deleted immediately if no post uses it, otherwise at `keptUntil`. Until then, posts that use it are published with it, and the request can be repeated. This also works for a disabled profile.",
     access: profileScope,
     status: 204,
     errors: ["not_found"],
