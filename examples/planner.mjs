@@ -85,7 +85,12 @@ async function plan(form) {
   } catch (error) {
     if (isRelayError(error, "validation_failed"))
       return page(
-        error.details.issues.map(({ message }) => message),
+        // These messages are for programs: they name fields. Answer for the fields of this form in its own words.
+        error.details.issues.map(({ path, message }) =>
+          path === "scheduleAt"
+            ? "Choose a time within the next year, or leave it empty to publish now."
+            : message,
+        ),
         form,
       );
     if (isRelayError(error, "insufficient_tokens"))

@@ -180,7 +180,7 @@ describe("the examples, with what npm start runs", () => {
       const late = await plan({ key, text, when: "2020-01-01T00:00:00.000Z" }, ["bluesky"]);
       expect([late.status, await late.text()]).toEqual([
         422,
-        expect.stringContaining("scheduleAt"),
+        expect.stringContaining("Choose a time within the next year"),
       ]);
     });
 
