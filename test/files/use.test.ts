@@ -63,6 +63,18 @@ describe("a post with a file", () => {
     expect((await publisher.settle(post.id)).status).toBe("partial");
   });
 
+  test("whose time is over when it is retried ends, and retrying again makes no sense", async () => {
+    const file = await upload(publisher, await aPicture());
+    const post = await publisher.accept(body(file.url, ["mastodon", "instagram"]));
+    relay.advance(9 * DAY_MS);
+    const ended = await publisher.settle(post.id);
+    expect(ended.legs[0]).toMatchObject({
+      status: "failed",
+      error: { code: "media_unreachable", rule: "mastodon.file.unusable" },
+      retryAvailable: false,
+    });
+  });
+
   test("waits for nobody: a file that is not complete, or is another profile's, is refused", async () => {
     const waiting = dataOf(await announce(publisher, 10));
     const answer = await publisher.submit(body(waiting.url, ["mastodon"]));

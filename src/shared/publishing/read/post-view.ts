@@ -20,7 +20,9 @@ function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean
   const [{ error }] = leg.calls;
   if (legStatusOf(leg) !== "failed" || error === null) return false;
   if (NEEDS_CONNECTION.has(error.code)) return connection?.status === "active";
-  return LEG_ERRORS[error.code].retryable;
+  // A file that was uploaded here and can't be used is uploaded again under another address.
+  const isGone = error.code === "media_unreachable" && /\.file\.\w+$/.test(error.rule ?? "");
+  return !isGone && LEG_ERRORS[error.code].retryable;
 }
 
 /** Reports whether `retryAvailable` of the post depends on the connections. */

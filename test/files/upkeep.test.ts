@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { aPlatform, dataOf, outcomeOf } from "../setup/factories.ts";
+import { aPublisher, type Publisher } from "../setup/publisher.ts";
+import { storedRows } from "../setup/stored-rows.ts";
+import { announce, aPicture, send, upload } from "../setup/uploads.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
+
+const { relay, instance } = useTwoProcesses();
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+let publisher: Publisher;
+beforeAll(async () => {
+  publisher = await aPublisher(relay, []);
+});
+
+const counts = async ({ owner }: Publisher): Promise<unknown> => {
+  const rows = await storedRows(relay);
+  const row = rows.find(
+    ({ partitionKey, rowKey }) => partitionKey === owner.platformId && rowKey === "HB",
+  );
+  const { counts: stored } = JSON.parse(row?.text ?? "{}") as { counts?: string };
+  return JSON.parse(stored ?? '{"bytes":0,"waiting":0}');
+};
+const filesOf = async ({ owner }: Publisher) =>
+  (await storedRows(relay)).filter(
+    ({ partitionKey, rowKey }) => partitionKey === owner.platformId && /^BA?\|/.test(rowKey),
+  );
+const blobOf = ({ owner }: Publisher, id: string) => {
+  const { blobs, blobFolder } = relay.services.publishing.files.stores;
+  return blobs.find(`${blobFolder(owner.platformId)}${id}`);
+};
+
+test("counts are exact across two processes that announce and delete at the same time", async () => {
+  const both = [publisher, publisher.at(instance)];
+  const announced = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => announce(both[index % 2] ?? publisher, 1_000)),
+  );
+  const ids = announced.map((answer) => String(dataOf(answer).id));
+  expect(await counts(publisher)).toEqual({ bytes: 20_000, waiting: 20 });
+  await Promise.all(
+    ids.map((id, index) => (both[(index + 1) % 2] ?? publisher).call("DELETE", `/v1/media/${id}`)),
+  );
+  expect(await counts(publisher)).toEqual({ bytes: 0, waiting: 0 });
+});
+
+test("a platform has 1 GiB of files until an operator credits it, then 20", async () => {
+  const platform = await aPlatform(relay, { tokens: 0 });
+  const own = await aPublisher(relay, [], platform);
+  const gibibyte = 1_073_741_824;
+  dataOf(await announce(own, gibibyte));
+  expect(outcomeOf(await announce(own, 1))).toBe("409 limit_reached");
+  const credit = { platformId: platform.id, tokens: 1 };
+  dataOf(
+    await relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body: credit }),
+  );
+  for (let files = 1; files < 20; files += 1) dataOf(await announce(own, gibibyte));
+  expect(outcomeOf(await announce(own, 1))).toBe("409 limit_reached");
+});
+
+test("a platform has room for 100 files that wait", async () => {
+  const own = await aPublisher(relay, []);
+  const answers = await Promise.all(Array.from({ length: 101 }, () => announce(own, 1)));
+  const outcomes = answers.map(outcomeOf).toSorted();
+  expect([outcomes[99], outcomes[100]]).toEqual(["201", "409 limit_reached"]);
+});
+
+describe("the walk", () => {
+  test("removes a file whose upload did not come, and frees its room", async () => {
+    const own = await aPublisher(relay, []);
+    const file = dataOf(await announce(own, 10));
+    await send(file, Buffer.alloc(10));
+    await relay.runTimer("expire-files");
+    expect(await blobOf(own, file.id)).toBeDefined();
+    relay.advance(4 * HOUR_MS);
+    expect(outcomeOf(await own.call("GET", `/v1/media/${file.id}`))).toBe("404 not_found");
+    relay.advance(HOUR_MS);
+    await relay.runTimer("expire-files");
+    expect(await blobOf(own, file.id)).toBeUndefined();
+    expect(await filesOf(own)).toEqual([]);
+    expect(await counts(own)).toEqual({ bytes: 0, waiting: 0 });
+  });
+
+  test("keeps a file for its week, and removes it then with all that is stored of it", async () => {
+    const own = await aPublisher(relay, []);
+    const file = await upload(own, await aPicture());
+    relay.advance(5 * HOUR_MS);
+    await relay.runTimer("expire-files");
+    relay.advance(6 * DAY_MS);
+    await relay.runTimer("expire-files");
+    expect(outcomeOf(await own.call("GET", `/v1/media/${file.id}`))).toBe("200");
+    relay.advance(DAY_MS);
+    await relay.runTimer("expire-files");
+    expect(await filesOf(own)).toEqual([]);
+    expect(await blobOf(own, file.id)).toBeUndefined();
+    expect(await counts(own)).toEqual({ bytes: 0, waiting: 0 });
+  });
+});
+
+test("erasing a profile removes its files", async () => {
+  const own = await aPublisher(relay, []);
+  const file = await upload(own, await aPicture());
+  dataOf(await own.call("POST", `/v1/profiles/${own.profileId}/erase`));
+  for (let round = 0; round < 12; round += 1) {
+    relay.advance(11 * 60_000);
+    await relay.runTimer("erase-profiles");
+  }
+  expect(await filesOf(own)).toEqual([]);
+  expect(await blobOf(own, file.id)).toBeUndefined();
+});
