@@ -1,9 +1,10 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
-import { RelayConnectionError, RelayError, RelayTimeoutError } from "./errors.ts";
+import { isRelayError, RelayTimeoutError } from "./errors.ts";
 import { exchange, pause, type Reading } from "./exchange.ts";
 import { RelayList, type Page } from "./list.ts";
 import { OPERATIONS } from "./made/operations.ts";
-import type { CallOptions, Calls, OperationId, Post } from "./types.ts";
+import type { CallOptions, Calls, OperationId, Post, Schemas, UploadOptions } from "./types.ts";
+import { isLasting, persist, putBytes } from "./upload.ts";
 
 export interface RelayOptions {
   /** The relay's address, as far as `/v1`: `https://relay.example.com/api`. */
@@ -26,6 +27,8 @@ export interface WaitOptions extends CallOptions {
 
 const TIMEOUT_MS = 30_000;
 const WAIT_MS = 120_000;
+/** How long an upload address is valid. */
+const UPLOAD_MS = 30 * 60_000;
 const FIRST_POLL_MS = 1_000;
 const POLL_MS_MAX = 5_000;
 
@@ -82,10 +85,7 @@ export class RelayClient extends Methods {
         post = await this.getPost({ postId, ...fields }, options);
         if (post.status !== "scheduled" && post.status !== "processing") return post;
       } catch (error) {
-        const isPassing =
-          error instanceof RelayConnectionError ||
-          (error instanceof RelayError && (error.status === 429 || error.status >= 500));
-        if (!isPassing) throw error;
+        if (isLasting(error)) throw error;
         failure = error;
       }
       if (performance.now() + waitMs >= deadline)
@@ -93,6 +93,39 @@ export class RelayClient extends Methods {
       await pause(waitMs, signal);
       signal?.throwIfAborted();
     }
+  }
+
+  /**
+   * Uploads a file, and waits until the relay has read it. Posts use the `url` of what it returns. Bytes whose upload
+   * broke off are sent again. In Node, `fs.openAsBlob` opens a file without reading it into memory.
+   * @throws RelayError `media_rejected` when the bytes are not what they should be
+   */
+  async uploadFile(
+    file: Blob,
+    { contentType = file.type, filename, onProgress, ...options }: UploadOptions = {},
+  ): Promise<Schemas["File"]> {
+    const { signal: given, timeoutMs = UPLOAD_MS, ...fields } = options;
+    const limit = AbortSignal.timeout(timeoutMs);
+    const signal = given === undefined ? limit : AbortSignal.any([given, limit]);
+    const name = filename ?? (file as Partial<File>).name;
+    const announced = {
+      // Safe: the relay says which types it accepts. A blob's may have parameters.
+      contentType: contentType.split(";", 1)[0] as Schemas["CreateMediaRequest"]["contentType"],
+      bytes: file.size,
+      ...(name === undefined ? {} : { filename: name }),
+    };
+    const { id, upload } = await this.createMedia({ ...fields, ...announced }, { signal });
+    let failure: unknown;
+    if (upload !== null)
+      await putBytes(file, upload, onProgress, signal).catch((error: unknown) => {
+        failure = error;
+      });
+    signal.throwIfAborted();
+    const complete = () => this.completeMedia({ mediaId: id, ...fields }, { signal });
+    return await persist(complete, isLasting, signal).catch((error: unknown) => {
+      // The bytes have not arrived, and this is why.
+      throw isRelayError(error, "invalid_state") ? (failure ?? error) : error;
+    });
   }
 
   #call(id: OperationId, input: Fields, options: CallOptions): unknown {

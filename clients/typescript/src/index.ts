@@ -16,6 +16,7 @@ export type {
   OperationId,
   Post,
   Schemas,
+  UploadOptions,
   WebhookEvent,
 } from "./types.ts";
 export { verifyWebhook, type WebhookHeaders } from "./webhook.ts";

@@ -27,6 +27,17 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+export interface UploadOptions extends CallOptions {
+  readonly profileId?: string;
+  readonly profileGrant?: string;
+  /** The file's type; that of the blob unless given. */
+  readonly contentType?: string;
+  /** The file's name; that of a `File` unless given. */
+  readonly filename?: string;
+  /** Is called with the number of bytes that have been sent. Only pages get it in steps. */
+  readonly onProgress?: (sent: number, total: number) => void;
+}
+
 /** The methods of the client: one for each operation of the API. */
 export type Calls = {
   [Id in OperationId]: (

@@ -16,6 +16,7 @@ import { aPublisher, unique, uniqueKey, type Publisher } from "../../setup/publi
 import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
 import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
+import { aPicture } from "../../setup/uploads.ts";
 import { troubledRelay, type Trouble, type TroubledRelay } from "./troubled-relay.ts";
 
 let sandbox: Sandbox;
@@ -360,4 +361,89 @@ describe.concurrent("lists and waits", () => {
 test("an address that is none is refused at once", () => {
   for (const baseUrl of ["", "relay.example.com", "ftp://relay.example.com"])
     expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow("baseUrl");
+});
+
+describe.concurrent("uploadFile", () => {
+  const picture = async (type = "image/jpeg") =>
+    new File([Uint8Array.from(await aPicture())], "blue.jpg", { type });
+
+  /** A client whose bytes reach storage through the troubles of a list. */
+  async function anUploader(troubles: readonly Trouble[], ofRelay: readonly Trouble[] = []) {
+    const { client, requests } = await aClient(ofRelay);
+    const create = client.createMedia.bind(client);
+    const storage: TroubledRelay[] = [];
+    const createMedia: typeof create = async (...args) => {
+      const file = await create(...args);
+      const url = new URL(file.upload?.url ?? "");
+      const troubled = await troubledRelay(url.origin, troubles);
+      opened.push(troubled);
+      storage.push(troubled);
+      const address = new URL(`${url.pathname}${url.search}`, troubled.baseUrl).href;
+      return { ...file, upload: file.upload && { ...file.upload, url: address } };
+    };
+    Object.defineProperty(client, "createMedia", { value: createMedia });
+    return { client, requests, puts: () => storage.flatMap((one) => one.requests) };
+  }
+
+  test("a file is announced, sent and completed", async () => {
+    const { client, requests } = await aClient();
+    const progress: (readonly [number, number])[] = [];
+    const file = await client.uploadFile(await picture(), {
+      onProgress: (sent, total) => progress.push([sent, total]),
+    });
+    expect(file).toMatchObject({ status: "ready", filename: "blue.jpg", width: 640, upload: null });
+    expect(progress).toEqual([
+      [0, file.bytes],
+      [file.bytes, file.bytes],
+    ]);
+    expect(requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+  });
+
+  test.each<[string, Trouble[], number]>([
+    ["bytes that never arrive", ["lose", "lose"], 3],
+    ["an answer that is lost after the bytes have arrived", ["lose answer"], 2],
+    ["a storage that is busy", [{ status: 503 }, { status: 500 }], 3],
+  ])("a file survives %s", async (_, troubles, attempts) => {
+    const { client, puts } = await anUploader(troubles);
+    expect((await client.uploadFile(await picture())).status).toBe("ready");
+    expect(puts()).toHaveLength(attempts);
+  });
+
+  test("completes a file again after a lost answer", async () => {
+    const { client, requests } = await anUploader([], ["pass", "lose answer", busy]);
+    expect((await client.uploadFile(await picture())).status).toBe("ready");
+    expect(requests).toHaveLength(4);
+  });
+
+  test("says why the bytes didn't arrive", async () => {
+    const { client, puts } = await anUploader([{ status: 403 }]);
+    const error = await failureOf(client.uploadFile(await picture()));
+    expect(error).toBeInstanceOf(RelayConnectionError);
+    expect(error).toMatchObject({ status: 403, message: "Storage answered 403." });
+    expect(puts()).toHaveLength(1);
+    const { client: other } = await anUploader(Array<Trouble>(4).fill("lose"));
+    const unreachable = await failureOf(other.uploadFile(await picture()));
+    expect(unreachable).toMatchObject({ message: "Storage can't be reached." });
+  });
+
+  test("refuses a file that is not what its type says, with the relay's words", async () => {
+    const { client } = await aClient();
+    const error = await failureOf(client.uploadFile(await picture("image/png")));
+    expect(isRelayError(error, "media_rejected")).toBe(true);
+    const unknown = await failureOf(client.uploadFile(await picture("text/html")));
+    expect(isRelayError(unknown, "validation_failed")).toBe(true);
+  });
+
+  test("ends with the reason of its signal, and within its limit", async () => {
+    const reason = new Error("The user left.");
+    const { client, puts } = await anUploader(["hang"]);
+    const abort = new AbortController();
+    const upload = failureOf(client.uploadFile(await picture(), { signal: abort.signal }));
+    await vi.waitFor(() => expect(puts()).toHaveLength(1));
+    abort.abort(reason);
+    expect(await upload).toBe(reason);
+    const { client: other } = await anUploader(["hang"]);
+    const late = await failureOf(other.uploadFile(await picture(), { timeoutMs: 1_500 }));
+    expect((late as Error).name).toBe("TimeoutError");
+  });
 });

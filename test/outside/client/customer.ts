@@ -18,6 +18,8 @@ export interface Setup {
   readonly profileId: string;
   readonly applicationId?: string;
   readonly text: string;
+  /** A PNG in base64. */
+  readonly picture: string;
   readonly delivery: { readonly secret: string; readonly body: string; readonly header: string };
 }
 
@@ -61,6 +63,16 @@ async function publish(relay: RelayClient, text: string) {
   return { isSame: again.id === id, status: ended.status, urls: ended.legs.map(({ url }) => url) };
 }
 
+async function uploadPicture(relay: RelayClient, base64: string) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  let sent = 0;
+  const file = await relay.uploadFile(new Blob([bytes], { type: "image/png" }), {
+    filename: "blue.png",
+    onProgress: (count) => (sent = count),
+  });
+  return { status: file.status, width: file.width, isSent: sent === bytes.length };
+}
+
 async function verify({ secret, body, header }: Setup["delivery"]) {
   const verdict = (...given: Parameters<typeof verifyWebhook>) =>
     verifyWebhook(...given).then(
@@ -79,6 +91,7 @@ export async function run({ baseUrl, caller, profileId, text, ...setup }: Setup)
     profiles: await profilesOf(relay, text, more),
     errors: await errorsOf(relay, `${text} one`, more),
     post: await publish(relay, text),
+    file: await uploadPicture(relay, setup.picture),
     webhook: await verify(delivery),
   };
 }

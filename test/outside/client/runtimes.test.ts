@@ -9,6 +9,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
 import { blocksOf } from "../../docs/blocks.ts";
@@ -79,6 +80,7 @@ let server: RelayServer;
 let publisher: Publisher;
 let client: InstalledClient;
 let troubled: TroubledRelay;
+let picture: string;
 
 beforeAll(async () => {
   await installPackages(TOOLS);
@@ -94,6 +96,8 @@ beforeAll(async () => {
   });
   publisher = await aPublisher(relay);
   client = await installClient();
+  const png = sharp({ create: { width: 320, height: 320, channels: 3, background: "#3366cc" } });
+  picture = (await png.png().toBuffer()).toString("base64");
   await writeFile(join(client.folder, "main.js"), PROGRAM);
 }, INSTALL_MS_MAX);
 afterAll(async () => {
@@ -118,6 +122,7 @@ const setupFor = (text: string): Setup => ({
   caller: { key: publisher.key },
   profileId: publisher.profileId,
   text,
+  picture,
   delivery: aDelivery(),
 });
 
@@ -130,6 +135,7 @@ function expectAll(found: unknown, text: string): void {
       status: "succeeded",
       urls: [expect.stringContaining("https://"), expect.stringContaining("https://")],
     },
+    file: { status: "ready", width: 320, isSent: true },
     webhook: ["webhook.test", "refused"],
   });
   expect(sandbox.posts().filter((post) => post.text === text)).toHaveLength(2);
@@ -196,7 +202,7 @@ describe.skipIf(!IS_LONG || !hasWorkerd)("in a worker", () => {
 });
 
 describe("the README", () => {
-  const [publishing = "", receiving = ""] = blocksOf("clients/typescript/README.md")
+  const [publishing = "", uploading = "", receiving = ""] = blocksOf("clients/typescript/README.md")
     .filter(({ language }) => language === "js")
     .map(({ code }) => code);
 
@@ -210,6 +216,19 @@ describe("the README", () => {
     const options = { cwd: client.folder, env, timeout: RUN_MS };
     const { stdout } = await run(process.execPath, ["publishing.js"], options);
     expect(stdout).toMatch(/^bluesky succeeded https:.*\nmastodon succeeded https:.*\n$/);
+  });
+
+  test("uploads a file, which a post can use", { timeout: RUN_MS }, async () => {
+    const made = uploading.replaceAll(/"clip\.mp4", \{ type: "video\/mp4" \}/g, '"blue.png", { type: "image/png" }');
+    await writeFile(join(client.folder, "blue.png"), Buffer.from(picture, "base64"));
+    const setup = { baseUrl: troubled.baseUrl, key: publisher.key, profileId: publisher.profileId };
+    const program = `import { RelayClient } from "publishing-relay-client";
+      const relay = new RelayClient(${JSON.stringify(setup)});
+      ${made}
+      console.log(url, fits.mastodon.ok);`;
+    await writeFile(join(client.folder, "uploading.js"), program);
+    const { stdout } = await run(process.execPath, ["uploading.js"], { cwd: client.folder });
+    expect(stdout).toMatch(/^https?:\S+\/v1\/media\/\S+\/content true\n$/);
   });
 
   test("receives a webhook", { timeout: RUN_MS }, async () => {
