@@ -385,7 +385,7 @@ describe.concurrent("uploadFile", () => {
     return { client, requests, puts: () => storage.flatMap((one) => one.requests) };
   }
 
-  test("a file is announced, sent and completed", async () => {
+  test("a file is announced, sent and completed, and a post shows it", async () => {
     const { client, requests } = await aClient();
     const progress: (readonly [number, number])[] = [];
     const file = await client.uploadFile(await picture(), {
@@ -397,6 +397,10 @@ describe.concurrent("uploadFile", () => {
       [file.bytes, file.bytes],
     ]);
     expect(requests.map(({ method }) => method)).toEqual(["POST", "POST"]);
+    const post = { ...aPost(), mediaUrls: [file.url] };
+    const ended = await client.waitForPost((await client.createPost(post)).id);
+    expect(ended.legs.map(({ status, error }) => [status, error])).toEqual([["succeeded", null]]);
+    expect(sandbox.posts().find(({ text }) => text === post.text)?.media).toHaveLength(1);
   });
 
   test.each<[string, Trouble[], number]>([

@@ -219,7 +219,10 @@ describe("the README", () => {
   });
 
   test("uploads a file, which a post can use", { timeout: RUN_MS }, async () => {
-    const made = uploading.replaceAll(/"clip\.mp4", \{ type: "video\/mp4" \}/g, '"blue.png", { type: "image/png" }');
+    const made = uploading.replaceAll(
+      /"clip\.mp4", \{ type: "video\/mp4" \}/g,
+      '"blue.png", { type: "image/png" }',
+    );
     await writeFile(join(client.folder, "blue.png"), Buffer.from(picture, "base64"));
     const setup = { baseUrl: troubled.baseUrl, key: publisher.key, profileId: publisher.profileId };
     const program = `import { RelayClient } from "publishing-relay-client";
