@@ -72,7 +72,7 @@ test("the timeline of a leg that is tried again says that nothing was published,
   await relay.drain();
   const [wait] = await waitsOf(publisher, id);
   expect(wait.note).toMatch(
-    /^Nothing was published \(rate_limited(: ".+")?\)\. The relay tries again at \S+Z\.$/,
+    /^Nothing was published \(rate_limited(?:, file 1)?(?:: ".+")?\)\. The relay tries again at \S+Z\.$/,
   );
 });
 
