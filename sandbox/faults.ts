@@ -144,7 +144,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       {
         word: "[fail:token_expired:1]",
         meaning:
-          "The access token reaches its end with this call; the holder of a refresh token gets another.",
+          "The access token expires with this call. With a refresh token, the client can get a new one.",
       },
     ],
   },
