@@ -97,6 +97,7 @@ class Host {
     const { routePrefix, maxConcurrentRequests, maxOutstandingRequests } =
       this.#options.extensions.http;
     const server = new HttpServer({
+      routePrefix,
       routes: new RouteTable(triggers.http, routePrefix, onLeftOut),
       invoker: this.#invoker,
       log: this.#log,

@@ -41,6 +41,8 @@ export function bodyBytesMax(settings: Settings): number {
 }
 
 export interface HttpServerOptions {
+  /** What the paths of all functions begin with, without slashes. */
+  readonly routePrefix: string;
   readonly routes: RouteTable;
   readonly invoker: Invoker;
   readonly log: HostLog;
@@ -144,7 +146,21 @@ export class HttpServer {
     if (own !== undefined)
       return sendEmpty(response, own, own === 401 ? { "WWW-Authenticate": "Bearer" } : {});
     const match = routes.match(method, target.path);
-    if (match === undefined) return sendEmpty(response, 404);
+    if (match === undefined) {
+      const { routePrefix } = this.#options;
+      const first = target.path.toLowerCase().split("/")[1];
+      if (routePrefix === "" || first === routePrefix.toLowerCase())
+        return sendEmpty(response, 404);
+      // The Functions host has no body here. People who leave out the prefix are developers at this host.
+      const message = `There is no such route. Paths begin with /${routePrefix}/.`;
+      const body = JSON.stringify({ error: { code: "not_found", message, details: {} } });
+      response.writeHead(404, {
+        Server: SERVER,
+        "Content-Type": "application/json; charset=utf-8",
+      });
+      response.end(body);
+      return;
+    }
     if (length !== undefined && length > this.#options.bodyBytesMax)
       return sendLast(request, response, 500);
     // Before the request takes one of the slots: an unfinished body holds a connection and nothing else.

@@ -11,6 +11,21 @@ interface Echo {
 }
 
 describe("an HTTP function of the local host", () => {
+  test("is not found without the prefix, and the answer names it", async () => {
+    const { url } = await startHostProcess();
+    for (const path of ["/echo", "/apis/echo"]) {
+      const answer = await fetch(new URL(path, url));
+      expect([answer.status, await answer.json()]).toMatchObject([
+        404,
+        {
+          error: { code: "not_found", message: "There is no such route. Paths begin with /api/." },
+        },
+      ]);
+    }
+    const below = await fetch(`${url}/unknown`);
+    expect([below.status, await below.text()]).toEqual([404, ""]);
+  });
+
   test("gets its request as the worker passes it, and its answer is sent unchanged", async () => {
     const { url } = await startHostProcess();
 
