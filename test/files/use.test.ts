@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, type Publisher, unique } from "../setup/publisher.ts";
+import { startRelay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { announce, aPicture, upload } from "../setup/uploads.ts";
 
@@ -61,6 +62,25 @@ describe("a post with a file", () => {
     expect(post.legs[1]).toMatchObject({ status: "failed", attempts: 0 });
     expect(post.tokens.reserved).toBe(10);
     expect((await publisher.settle(post.id)).status).toBe("partial");
+  });
+
+  test("that is deleted at the same time is either refused, or published with the file", async () => {
+    const second = await startRelay({ sameDeploymentAs: relay });
+    const outcomes: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const file = await upload(publisher, await aPicture());
+      const other = publisher.at(second);
+      const [deleted, accepted] = await Promise.all([
+        other.call("DELETE", `/v1/media/${file.id}`),
+        publisher.submit(body(file.url, ["mastodon"])),
+      ]);
+      expect(deleted.status).toBe(204);
+      outcomes.push(outcomeOf(accepted));
+      if (accepted.status === 202)
+        expect((await publisher.settle(accepted.body.data.id)).status).toBe("succeeded");
+    }
+    await second.stop();
+    expect(outcomes.filter((one) => one !== "202" && one !== "422 not_publishable")).toEqual([]);
   });
 
   test("whose time is over when it is retried ends, and retrying again makes no sense", async () => {
