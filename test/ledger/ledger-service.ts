@@ -4,7 +4,7 @@ import { entryKey, ledgerRow, WALLET_KEY, walletRow } from "../../src/shared/led
 import { exampleId, idBefore } from "../../src/shared/runtime/ids.ts";
 
 /** The time of the first entry. Each one is a second later. */
-export const START = Date.parse("2026-03-01T00:00:00.000Z");
+const START = Date.parse("2026-03-01T00:00:00.000Z");
 export const timeOf = (sequence: number) => new Date(START + sequence * 1_000).toISOString();
 
 const ACCOUNT = "devstoreaccount1";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
-import { type DayCounts, type EventType, newEvent } from "../../src/shared/events/events.ts";
+import { type EventType, newEvent } from "../../src/shared/events/events.ts";
+import type { DayCounts } from "../../src/shared/webhooks/events/day-counts.ts";
 import { hintEvents } from "../../src/shared/webhooks/webhooks.ts";
 import { anApplication, dataOf, freshSession, type TestApplication } from "../setup/factories.ts";
 import { dyingAt, type Death } from "../setup/dying-relay.ts";
@@ -49,7 +50,9 @@ async function wrongCounts(application: TestApplication): Promise<string[]> {
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted())
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+        )
       : part,
   );
 
@@ -116,7 +119,7 @@ async function contest(change: Change): Promise<string[]> {
 function ended(
   { id: applicationId }: TestApplication,
   at = relay.clock.now(),
-  { type = "leg.succeeded" as EventType, code = "" } = {},
+  { type = "leg.succeeded", code = "" }: { readonly type?: EventType; readonly code?: string } = {},
 ) {
   const error = code === "" ? null : { code };
   const data = { leg: { platform: "bluesky", error } };

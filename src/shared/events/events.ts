@@ -13,8 +13,6 @@ export {
   type EventOutcome,
   type EventType,
 } from "./event.ts";
-export { addOutcome, type DayCounts, isCounted, NO_COUNTS } from "./day-counts.ts";
-export { dayRow, DayStore } from "./day-store.ts";
 export {
   EventStore,
   type LoggedEvent,

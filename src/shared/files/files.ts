@@ -10,7 +10,6 @@ export {
   deleteFile,
   getFile,
   listFiles,
-  type FilesScope,
 } from "./manage-files.ts";
 export { addressForNetwork, openUploaded } from "./open-file.ts";
 export {

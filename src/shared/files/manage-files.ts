@@ -21,7 +21,7 @@ import { BlobBytes } from "./bytes-store.ts";
 import { fileView, rejectionOf, type FileView } from "./view-file.ts";
 
 /** A profile, or an application when the caller names no profile, to read files. */
-export type FilesScope = (ProfileScope | ApplicationScope) & { readonly applicationId: string };
+type FilesScope = (ProfileScope | ApplicationScope) & { readonly applicationId: string };
 
 const profileOf = (scope: FilesScope) => ("profileId" in scope ? scope.profileId : undefined);
 

@@ -32,8 +32,7 @@ export interface Upload {
 const PATH = /^\/v1\/media\/([^/]+)\/content$/;
 
 /** Returns the address of a file, at which posts name it. */
-export const fileUrlOf = (baseUrl: string, fileId: string) =>
-  `${baseUrl}/v1/media/${fileId}/content`;
+const fileUrlOf = (baseUrl: string, fileId: string) => `${baseUrl}/v1/media/${fileId}/content`;
 
 /**
  * Returns the id of the file that an address names, or null for an address of the media routes that is none of a file.

@@ -76,7 +76,7 @@ export interface ProbedMedia {
 }
 
 /** Finds out whether publishing would refuse a picture that an option names, or how it would change it. */
-export function checkPicture(
+function checkPicture(
   name: string,
   image: ImageTarget,
   { probe, field }: Omit<ProbedMedia, "mediaIndex">,

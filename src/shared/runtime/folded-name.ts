@@ -28,7 +28,7 @@ export const foldText = (text: string) =>
  */
 export function foldedName(name: string): string {
   const text = foldText(name).replace(SPACES, " ").trim();
-  return [...text]
+  return Array.from(text)
     .slice(0, FOLDED_MAX)
     .join("")
     .trimEnd()

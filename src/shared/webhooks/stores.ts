@@ -1,5 +1,6 @@
 import type { Commit } from "../partition/partition.ts";
-import { DayStore, EventStore } from "../events/events.ts";
+import { EventStore } from "../events/events.ts";
+import { DayStore } from "./events/day-store.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import type { HintQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";

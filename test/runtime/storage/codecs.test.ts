@@ -36,7 +36,7 @@ import {
 import { linkRow, userLinksRow } from "../../../src/shared/people/links/link-store.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
-import { countedEndRow, dayRow } from "../../../src/shared/events/day-store.ts";
+import { countedEndRow, dayRow } from "../../../src/shared/webhooks/events/day-store.ts";
 import { eventRow, outcomeRow } from "../../../src/shared/events/event.ts";
 import { fanOutRow } from "../../../src/shared/events/event-store.ts";
 import { walkRow } from "../../../src/shared/background/walk-store.ts";

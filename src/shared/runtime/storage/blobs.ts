@@ -18,7 +18,7 @@ const PAGE_BLOBS = 200;
 /** A container with the right to sign addresses in it. */
 export interface BlobContainer {
   readonly client: ContainerClient;
-  sign(values: BlobSASSignatureValues): Promise<SASQueryParameters>;
+  readonly sign: (values: BlobSASSignatureValues) => Promise<SASQueryParameters>;
   /** Whether addresses may be http, which is only true of an emulator. */
   readonly isInsecure: boolean;
 }

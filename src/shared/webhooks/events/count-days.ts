@@ -1,16 +1,10 @@
-import {
-  addOutcome,
-  dayRow,
-  type DayCounts,
-  isCounted,
-  type EventOutcome,
-  type LoggedOutcome,
-  NO_COUNTS,
-} from "../../events/events.ts";
+import type { EventOutcome, LoggedOutcome } from "../../events/events.ts";
 import { idBefore, timeOfId } from "../../runtime/ids.ts";
 import { LOST, retryLostRaces } from "../../runtime/retry-lost-races.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { WebhooksDeps } from "../deps.ts";
+import { addOutcome, type DayCounts, isCounted, NO_COUNTS } from "./day-counts.ts";
+import { dayRow } from "./day-store.ts";
 import { LISTED_AFTER_MS, LISTED_MS } from "./list-events.ts";
 
 /** As many as one query returns. */

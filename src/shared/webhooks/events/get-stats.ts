@@ -1,10 +1,10 @@
 import type { ApplicationScope } from "../../callers/scope.ts";
-import type { DayCounts } from "../../events/events.ts";
 import { validationFailed } from "../../runtime/errors.ts";
 import { isoDay } from "../../runtime/fields.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import type { GetStats } from "../schema.ts";
 import { countDays } from "./count-days.ts";
+import type { DayCounts } from "./day-counts.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const DAYS_MAX = 92;
@@ -12,7 +12,7 @@ const DAYS_DEFAULT = 30;
 /** Events are removed after this time at the latest, so later ones are of days that are read. */
 const LOGGED_DAYS_MAX = 33;
 
-export interface StatsOfDay extends DayCounts {
+interface StatsOfDay extends DayCounts {
   readonly day: string;
 }
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { shape } from "../runtime/shape.ts";
-import { json, rowCodec, text } from "../runtime/storage/codec.ts";
-import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
-import { findAll } from "../runtime/storage/scan.ts";
-import type { Table } from "../runtime/storage/table.ts";
+import { shape } from "../../runtime/shape.ts";
+import { json, rowCodec, text } from "../../runtime/storage/codec.ts";
+import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
+import { findAll } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import type { DayCounts } from "./day-counts.ts";
 
 /** After every day, so that one query has both. */

@@ -1,4 +1,4 @@
-import type { EventOutcome } from "./event.ts";
+import type { EventOutcome } from "../../events/events.ts";
 
 interface PostCounts {
   readonly succeeded: number;
