@@ -75,6 +75,9 @@ export const REFUSAL_CODES = [
   "invalid_request",
 ] as const;
 
+/** The refusal of a post that is live all the same: it is in words that prove nothing. */
+export const UNPROVEN = "unproven";
+
 export const FAILURE_MODES: readonly FailureMode[] = [
   {
     mode: "The answer is lost",

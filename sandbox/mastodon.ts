@@ -37,6 +37,7 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
     message: "Validation failed: Text character limit of 500 exceeded",
   },
   text_invalid: { status: 422, message: "Validation failed: Text is invalid" },
+  unproven: { status: 422, message: "Validation failed: The sandbox refuses this" },
   media_rejected: {
     status: 422,
     message: "Cannot attach a video to a post that already contains images",

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { Refusal, htmlPage, json } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { NO_FAULTS } from "./faults.ts";
+import { NO_FAULTS, REFUSAL_CODES, UNPROVEN } from "./faults.ts";
 import type { FaultBook, Plan } from "./faults.ts";
 import { findPublicAnswer } from "./public-answers.ts";
 import { postPage } from "./front-page.ts";
@@ -113,8 +113,12 @@ async function suffer(
   if (plan.after === "drop") return { kind: "drop", note: "cut after the effect" };
   if (plan.after === "hang") return { kind: "hang", note: "never answered, after the effect" };
   if (plan.after === "html") return answerFate(htmlPage(502, BAD_GATEWAY), "after the effect");
-  if (plan.refusalAfter !== undefined)
-    return answerFate(network.failure(plan.refusalAfter, exchange), "refused after the effect");
+  if (plan.refusalAfter !== undefined) {
+    // What proves that a post was not made can't be said of one that was.
+    const isOfPost = REFUSAL_CODES.some((code) => code === plan.refusalAfter);
+    const refusal = isOfPost ? UNPROVEN : plan.refusalAfter;
+    return answerFate(network.failure(refusal, exchange), "refused after the effect");
+  }
   if (given !== undefined) return answerFate(given, "a given answer, after the effect");
   return answerFate(answer, known === undefined ? null : `answered ${known.name}`);
 }

@@ -24,6 +24,7 @@ const REFUSALS: Readonly<Record<string, Answer>> = {
     `${RECORD} blob too big (maximum 2000000, got 2000001) at $.embed.images[0].image`,
   ),
   link_rejected: invalid(`${RECORD} uri must be a uri at $.embed.external.uri`),
+  unproven: invalid("The sandbox refuses this record"),
   media_processing_failed: json(400, { error: "BlobNotFound", message: "Could not find blob" }),
 };
 

@@ -25,6 +25,7 @@ const REFUSALS: Readonly<Record<string, LinkedInProblem>> = {
     field: "commentary",
   },
   media_rejected: { status: 415, message: "Unsupported Media Type" },
+  unproven: { status: 400, code: "INVALID_VALUE", message: "The sandbox refuses this" },
   media_processing_failed: {
     status: 400,
     code: "MEDIA_ASSET_PROCESSING_FAILED",

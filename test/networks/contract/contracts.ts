@@ -170,7 +170,13 @@ export const CONTRACTS = {
       permission_missing: ["accountStatuses", "mediaStatus"],
       quota_exceeded: ["accountStatuses", "mediaStatus"],
     },
-    refusals: [...REFUSALS, "content_rejected", "text_too_long"],
+    refusals: [
+      "account_restricted",
+      "text_invalid",
+      "media_rejected",
+      "content_rejected",
+      "text_too_long",
+    ],
     forms: {
       text: atMastodon,
       image: { ...atMastodon, body: image, magic: "altTexts" },
