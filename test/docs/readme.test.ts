@@ -70,6 +70,18 @@ test("README and CONTRIBUTING are short enough to be read", () => {
     expect(statSync(page).size, page).toBeLessThanOrEqual(FIRST_PAGE_BYTES_MAX);
 });
 
+test("a page that begins with its contents lists all of its sections there", () => {
+  const incomplete = DOCUMENTS.flatMap((page) => {
+    const [start = "", ...sections] = readFileSync(page, "utf8")
+      .replaceAll(/^```.*?^```/gms, "")
+      .split(/^## /m);
+    const listed = [...start.matchAll(/^- \[.*\]\(#(.+)\)$/gm)].map(([, target = ""]) => target);
+    const own = sections.map((section) => anchor(section.split("\n")[0] ?? ""));
+    return listed.length === 0 || String(listed) === String(own) ? [] : [{ page, listed, own }];
+  });
+  expect(incomplete).toEqual([]);
+});
+
 test("the README's pictures are small, and described to those who do not see them", () => {
   const images = [
     ...readme.matchAll(/!\[(?<alt>[^\]]*)\]\((?<path>[^)]+)\)/g),
