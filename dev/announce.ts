@@ -43,7 +43,7 @@ export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement)
   const rows = [
     ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, logins, failures to cause"],
     ["Mailbox", `${demo.sandboxUrl}/mailbox`, "every mail that the relay sends"],
-    ["Reference", `${demo.baseUrl}/docs`, "every call of the API, with a form to try it"],
+    ["Reference", `${demo.baseUrl}/docs`, "every call of the API, with its fields and errors"],
     ["Try calls", `${demo.sandboxUrl}/reference`, "the reference with buttons that send a call"],
     ["Connect page", connectUrl, "where your customers link their accounts"],
     ["Webhooks", "npm run listen", "receives, verifies and prints them, in another terminal"],
