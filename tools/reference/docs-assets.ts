@@ -97,8 +97,8 @@ button { font: inherit; font-size: .8125rem; color: var(--ink); background: var(
 button:hover, .top label:hover { background: var(--raised); }
 pre { margin: 0; padding: .75rem; white-space: pre-wrap; word-break: break-all; font-size: .8125rem; }
 pre code { font-size: inherit; }
-.tabbed:has([value="sh"]:checked) pre:not(.sh), .tabbed:has([value="js"]:checked) pre:not(.js),
-.tabbed:has([value="python"]:checked) pre:not(.python) { display: none; }
+.tabbed:has([value="sh"]:checked) > pre:not(.sh), .tabbed:has([value="js"]:checked) > pre:not(.js),
+.tabbed:has([value="python"]:checked) > pre:not(.python) { display: none; }
 .k { color: var(--get); } .s { color: var(--post); } .n { color: var(--patch); } .w { color: var(--word); }
 .try { padding: .75rem; display: grid; gap: .5rem; border-top: 1px solid var(--line); font-size: .875rem; }
 .try textarea { font: .8125rem/1.5 ui-monospace, monospace; field-sizing: content; min-height: 6rem; }
@@ -305,6 +305,10 @@ export const DOCS_SCRIPT = `
   }
   const [demoKey, demoProfile] = (isLocal && kept.get("demo") || "").split(",");
   if (!demoProfile) return;
+  // The example as a call that this relay can carry out: with a file that there is, and a text that was not sent before.
+  const tried = (example) => example && JSON.stringify(JSON.parse(example), (name, value) =>
+    name === "mediaUrls" ? value.map(() => "https://media.sandbox.test/portrait.jpg") :
+    name === "text" ? value + " " + new Date().toLocaleTimeString("en-GB") : value, 2);
   const addTry = (samples) => {
     const article = samples.closest("article");
     const code = article.querySelector(".tabbed");
@@ -324,7 +328,7 @@ export const DOCS_SCRIPT = `
       const address = make("input", { value: path, spellcheck: false });
       label.append(address);
       const bodyLabel = make("label", { textContent: "Body", hidden: samples.dataset.try === "" });
-      const body = make("textarea", { value: samples.dataset.try, spellcheck: false });
+      const body = make("textarea", { value: tried(samples.dataset.try), spellcheck: false });
       bodyLabel.append(body);
       const send = make("button", { textContent: "Send with the demo's key" });
       const answer = make("pre", { tabIndex: -1, hidden: true });

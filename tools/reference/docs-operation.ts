@@ -140,8 +140,7 @@ export function operationSection(placed: PlacedOperation, reader: DocumentReader
   const body = requestBody?.content["application/json"]?.example;
   // What the script needs to send the call with the key of a local run.
   const isTried = security.some((one) => "apiKey" in one);
-  const tried =
-    isTried && html`data-try="${body === undefined ? "" : JSON.stringify(body, null, 2)}"`;
+  const tried = isTried && html`data-try="${body === undefined ? "" : JSON.stringify(body)}"`;
   return html`<article id="${operationId}">
     <div class="about">
       <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>

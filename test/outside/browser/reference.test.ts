@@ -1,8 +1,10 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../../sandbox/server.ts";
+import { aPublisher } from "../../setup/publisher.ts";
 import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
+import { sandboxSettings } from "../../setup/sandbox-accounts.ts";
 import { DARK_DESK, LIGHT_PHONE, openPage, violations } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 
@@ -18,12 +20,9 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
   let server: RelayServer;
   let sandbox: Sandbox;
   beforeAll(async () => {
-    relay = await startRelay();
-    [chromium, server, sandbox] = await Promise.all([
-      openChromium(),
-      serveRelay(relay),
-      startSandbox({ port: 0 }),
-    ]);
+    sandbox = await startSandbox();
+    relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });
+    [chromium, server] = await Promise.all([openChromium(), serveRelay(relay)]);
   }, RUN_MS);
   afterAll(async () => {
     await chromium.close();
@@ -50,6 +49,40 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
           true,
         );
         expect(await page.locator('link[rel="icon"]').count()).toBe(1);
+        expect(refused).toEqual([]);
+        await page.close();
+      }
+    },
+  );
+
+  test(
+    "a call that the reference tries shows its answer, and the example of a post can be published again and again",
+    { timeout: RUN_MS },
+    async () => {
+      const { key, profileId, read } = await aPublisher(relay);
+      for (const look of [LIGHT_PHONE, DARK_DESK]) {
+        const { page, refused } = await openPage(chromium, look);
+        await page.goto(`${server.baseUrl}/docs#demo=${key},${profileId},createPost`);
+        for (const [operation, status] of [
+          ["validatePost", 200],
+          ["createPost", 202],
+          ["listPosts", 200],
+        ] as const) {
+          const samples = page.locator(`#${operation} > .samples`);
+          await samples.getByRole("button", { name: "Try it" }).click();
+          if (status === 202)
+            expect(await samples.getByLabel("Body").inputValue()).toMatch(/^{\n {2}"text": /);
+          await samples.getByRole("button", { name: "Send with the demo's key" }).click();
+          const answer = samples.getByRole("status");
+          await expect.poll(() => answer.textContent()).toMatch(/^\d/);
+          expect([operation, await answer.isVisible()]).toEqual([operation, true]);
+          const [first, ...lines] = (await answer.textContent())?.split("\n") ?? [];
+          expect([operation, first]).toEqual([operation, String(status)]);
+          if (status === 202)
+            expect(await read(JSON.parse(lines.join("\n")).data.id)).toMatchObject({
+              status: "succeeded",
+            });
+        }
         expect(refused).toEqual([]);
         await page.close();
       }
