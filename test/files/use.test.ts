@@ -46,7 +46,11 @@ describe("a post with a file", () => {
     const late = await publisher.submit(body(file.url, ["mastodon"]));
     expect(outcomeOf(late)).toBe("422 not_publishable");
     expect(late.body.error.details.platforms.mastodon.errors).toMatchObject([
-      { code: "media_unreachable", rule: "mastodon.file.unusable" },
+      {
+        code: "media_unreachable",
+        rule: "mastodon.file.unusable",
+        developerHint: expect.stringContaining("Announce a new file with `POST /v1/media`."),
+      },
     ]);
   });
 
@@ -99,7 +103,11 @@ describe("a post with a file", () => {
     const waiting = dataOf(await announce(publisher, 10));
     const answer = await publisher.submit(body(waiting.url, ["mastodon"]));
     expect(answer.body.error.details.platforms.mastodon.errors).toMatchObject([
-      { code: "media_not_ready", rule: "mastodon.file.waiting" },
+      {
+        code: "media_not_ready",
+        rule: "mastodon.file.waiting",
+        developerHint: expect.stringContaining("After the PUT, call `POST /v1/media/…/complete`"),
+      },
     ]);
     const other = await aPublisher(relay, ["mastodon"]);
     const foreign = await upload(other, await aPicture());

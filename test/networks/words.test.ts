@@ -1,5 +1,6 @@
 import { FILE_FAULTS } from "../../src/shared/files/file.ts";
 import { describe, expect, test } from "vitest";
+import { DEVELOPER_HINTS } from "../../src/shared/networks/contract/developer-hints.ts";
 import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inWords, loadSentences, titleOf } from "../../src/shared/networks/wording.ts";
@@ -82,6 +83,11 @@ describe("a finding in words", () => {
       "The cover can't be used. A file of the post was not found at its address.",
     );
     expect(developerHint).toContain("HTTP 404");
+  });
+
+  test("has hints for the caller that need no value but the network and one of the finding", () => {
+    const names = Object.values(DEVELOPER_HINTS).flatMap((hint) => hint.match(/\{\w+\}/g) ?? []);
+    expect([...new Set(names)].toSorted()).toEqual(["{platform}", "{value}"]);
   });
 
   test("of a later build is told in general words", () => {
