@@ -132,6 +132,27 @@ export function meantName(given: string, names: readonly string[]): string | und
   return closest?.name ?? names.find(isBeginning);
 }
 
+/** Names of media types that programs use instead of the registered ones. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  "audio/mp3": "audio/mpeg",
+  "audio/m4a": "audio/mp4",
+  "audio/x-m4a": "audio/mp4",
+  "video/mov": "video/quicktime",
+};
+
+/** Returns the choice that was probably meant. Media types are compared with those of their own family. */
+function meantChoice(given: string, values: readonly unknown[]): string | undefined {
+  const written = given.trim().toLowerCase();
+  const word = MEDIA_TYPES[written] ?? written;
+  const family = word.slice(0, word.indexOf("/") + 1);
+  const names = values
+    .filter((value) => typeof value === "string")
+    .filter((value) => value.startsWith(family))
+    .map((value) => value.slice(family.length));
+  const meant = meantName(word.slice(family.length), names);
+  return meant === undefined ? undefined : `${family}${meant}`;
+}
+
 /** Makes the issue of a query parameter of a route that has none. */
 export const unknownIssue = (name: string): Issue => ({
   path: name,
@@ -186,8 +207,15 @@ export const issueWords: z.core.$ZodErrorMap = (issue) => {
       const words = FORMATS[NAMES_OF_FORMATS[format] ?? format];
       return `must be ${words ?? `of the form ${pattern ?? format}`}`;
     }
-    case "invalid_value":
-      return `${input === undefined ? "is missing and must be" : "must be"} ${choices(issue.values)}`;
+    case "invalid_value": {
+      if (input === undefined) return `is missing and must be ${choices(issue.values)}`;
+      const meant = typeof input === "string" ? meantChoice(input, issue.values) : undefined;
+      const about =
+        meant === undefined
+          ? ""
+          : `is not a known choice. Did you mean ${JSON.stringify(meant)}? It `;
+      return `${about}must be ${choices(issue.values)}`;
+    }
     case "unrecognized_keys":
       // The message is one for all keys, and `issuesAt` makes one of each.
       return Object.keys(json.properties ?? {}).join(NAMES_SEPARATOR);

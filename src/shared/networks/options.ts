@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 import type { LegDraft } from "./contract/draft.ts";
+import { isId } from "../runtime/ids.ts";
 import { misreadAddress } from "../runtime/web-address.ts";
 
 const TEXT_UTF16_MAX = 63_206;
@@ -56,6 +57,11 @@ export const fileUrl = shape(() =>
     .max(FILE_URL_CHARACTERS_MAX)
     .superRefine((text, context) => {
       if (UPLOADED.test(text)) return;
+      if (isId("file", text)) {
+        const message = "must be the `url` of the file, not its id: GET /v1/media/{mediaId} has it";
+        context.addIssue({ code: "invalid_format", format: "url", input: text, message });
+        return;
+      }
       for (const { message } of filesElsewhere().safeParse(text).error?.issues ?? [])
         context.addIssue({ code: "invalid_format", format: "url", input: text, message });
     })

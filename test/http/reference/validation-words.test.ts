@@ -7,6 +7,7 @@ import { openApi } from "../../../tools/reference/openapi.ts";
 import type { Route } from "../../../src/shared/http/route.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
+import { exampleId } from "../../../src/shared/runtime/ids.ts";
 import { foreignWords } from "./own-words.ts";
 import { createShapes, nearly } from "./request-shapes.ts";
 
@@ -139,6 +140,46 @@ describe("a refused request is told in whole sentences what each field has to be
       );
     },
   );
+
+  test.each([
+    ["POST", "v1/posts", { platforms: ["Bluesky"] }, "", "bluesky"],
+    ["POST", "v1/posts", { platforms: ["instgram"] }, "", "instagram"],
+    ["POST", "v1/media", { contentType: "image/jpg", bytes: 1 }, "", "image/jpeg"],
+    ["POST", "v1/media", { contentType: "IMAGE/PNG", bytes: 1 }, "", "image/png"],
+    ["POST", "v1/media", { contentType: "audio/mp3", bytes: 1 }, "", "audio/mpeg"],
+    ["POST", "v1/media", { contentType: "video/mov", bytes: 1 }, "", "video/quicktime"],
+    ["GET", "v1/posts", {}, "status=Scheduled", "scheduled"],
+    ["GET", "v1/posts", {}, "platform=mastadon", "mastodon"],
+  ])(
+    "the choice that was probably meant comes first, then all choices: %s %s %j %s",
+    async (...[method, path, body, query, meant]) => {
+      expect(await told(method, path, body, query)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^"[a-zA-Z0-9.]+" is not a known choice\\. Did you mean "${meant}"\\? It must be ".*" or "[^"]*"\\.$`,
+          ),
+        ),
+      ]);
+    },
+  );
+
+  test.each(["text/html", "image/svg", "image/svg+xml", "x".repeat(5_000), "image/", "/"])(
+    "no choice is meant by %s",
+    async (contentType) => {
+      const [sentence] = (await told("POST", "v1/media", { contentType, bytes: 1 })) ?? [];
+      expect(sentence).toMatch(/^"contentType" must be "image\/jpeg", /);
+    },
+  );
+
+  test.each([
+    { mediaUrls: [exampleId("file")] },
+    inBluesky({ mediaUrls: [exampleId("file")] }),
+    { platforms: ["instagram"], platformOptions: { instagram: { coverUrl: exampleId("file") } } },
+  ])("the id of a file instead of its address is told which field to send: %j", async (draft) => {
+    expect(await told(...POSTS, { platforms: ["bluesky"], ...draft })).toEqual([
+      expect.stringMatching(/Url(?:s\.0)?" must be the `url` of the file, not its id: GET /),
+    ]);
+  });
 
   test.each(["colour", "to", "x".repeat(5_000)])("nothing is meant by %s", async (name) => {
     const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
