@@ -58,7 +58,9 @@ export class RelayClient extends Methods {
         "An API key must not be in a browser. Use a session, or call your server.",
       );
     if (!/^https?:\/\//.test(options.baseUrl))
-      throw new TypeError("baseUrl should begin with https://.");
+      throw new TypeError(
+        `baseUrl ${options.baseUrl ? "must begin" : "is missing. It begins"} with http:// or https://.`,
+      );
     this.#options = options;
     this.#http = createFetchClient({
       baseUrl: options.baseUrl,

@@ -359,8 +359,18 @@ describe.concurrent("lists and waits", () => {
 });
 
 test("an address that is none is refused at once", () => {
-  for (const baseUrl of ["", "relay.example.com", "ftp://relay.example.com"])
-    expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow("baseUrl");
+  for (const baseUrl of ["relay.example.com", "ftp://relay.example.com"])
+    expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow(
+      "baseUrl must begin with http:// or https://.",
+    );
+});
+
+test("an address that is missing, as a variable that is not set, is said to be", () => {
+  // A program in JavaScript gives what its environment has.
+  for (const baseUrl of ["", undefined as unknown as string])
+    expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow(
+      "baseUrl is missing. It begins with http:// or https://.",
+    );
 });
 
 describe.concurrent("uploadFile", () => {
