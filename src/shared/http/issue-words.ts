@@ -169,6 +169,8 @@ function unknownWords(given: string, names: readonly string[], noun: string): st
   const hint = meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`;
   if (given === "page" && names.includes("cursor"))
     return `${about}. Pages have no numbers: send \`page.nextCursor\` of the page before as "cursor"`;
+  if (given === "problem" && noun === "query parameter" && names.includes("platform"))
+    return `${about}. It is one of \`GET /v1/applications/{applicationId}/posts\`, which lists the posts of all profiles`;
   const list = quoted.length === 1 ? `The only one is` : `The ${noun}s are`;
   return `${about}${hint || "."} ${list} ${joinWords(quoted, "and")}`;
 }

@@ -198,6 +198,15 @@ describe("a refused request is told in whole sentences what each field has to be
     ]);
   });
 
+  test("a search for posts with problems is led to the list that has it", async () => {
+    expect(await told("GET", "v1/posts", {}, "problem=any")).toEqual([
+      '"problem" is not a known query parameter. It is one of `GET /v1/applications/{applicationId}/posts`, which lists the posts of all profiles.',
+    ]);
+    expect(await told("GET", "v1/applications/{applicationId}/posts", {}, "problem=any")).toEqual(
+      undefined,
+    );
+  });
+
   test.each([
     ['{"text": "a",}', "at line 1, column 14, a name in double quotes is expected"],
     ["{\"text\": 'a'}", "at line 1, column 10, a value is expected"],
