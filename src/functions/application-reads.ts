@@ -28,7 +28,7 @@ export const applicationReadRoutes = [
     operationId: "listApplicationPosts",
     summary: "List an application's posts",
     description:
-      "The posts of all profiles of the application, newest first. The list is up to date as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
+      "The posts of all profiles of the application, newest first. Those that need attention are found by three calls: `status=failed`, `status=partial` and `problem=any`. The list is up to date as soon as a post is accepted or changed. A filtered call searches at most 4,000 posts, so a page may be short or empty while `hasMore` is true.",
     access: appAdminInPath,
     query: ListApplicationPostsQuery,
     list: true,
@@ -78,7 +78,7 @@ export const applicationReadRoutes = [
   }),
   route("GET", "v1/applications/{applicationId}/stats", {
     operationId: "getStats",
-    summary: "Count what ended on each day",
+    summary: "Get daily statistics",
     description:
       "Posts that ended on each UTC day, and legs by network, with the codes of those that failed. A post that is retried ends twice, and a leg that fails when it is accepted counts. Days without an entry are left out. A range has at most 92 days, and counts are kept for 400 days. What ended after `asOf` is not counted yet: usually the last 15 seconds, or more after a burst.",
     access: appAdminInPath,

@@ -136,6 +136,9 @@ export const DOCS_SCRIPT = `
   const SYNONYMS = { analytics: ["stats"], attention: ["problem"], cancel: ["delete"], credits: ["tokens"], customer: ["profile"],
     find: ["get", "list"], image: ["picture", "media"], images: ["pictures", "media"], media: ["files"], month: ["days", "period", "usage"],
     monthly: ["days", "period", "usage"], search: ["get", "list"], statistics: ["stats"], upload: ["files", "mediaurls"], workspace: ["platform"] };
+  // Words for what an operation is used for, which its own text doesn't have.
+  const PURPOSES = { getStats: "analytics month monthly report", listApplicationPosts: "attention failed partial problem",
+    listProfiles: "begins name prefix starts" };
   const FILLERS = new Set("a an and do for how i in my need needs of on that the this to which with".split(" "));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
@@ -153,7 +156,8 @@ export const DOCS_SCRIPT = `
       const kind = part.matches("#schemas article") ? "Schema" : part.matches("#errors .codes > div") ? "API error" : part.matches(".codes > div") ? "Leg error or finding" : "";
       const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? kind;
       const text = own ? part.querySelector("h2 + p")?.textContent ?? "" : part.textContent;
-      return { id: part.id, name, place, title: (name + " " + place + " " + part.id).toLowerCase(), text: text.toLowerCase() };
+      const title = [name, place, part.id, PURPOSES[part.id] ?? ""].join(" ").toLowerCase();
+      return { id: part.id, name, place, isCatalog: part.matches("#schemas article, .codes > div"), title, text: text.toLowerCase() };
     });
   const search = () => {
     const typed = box.value.toLowerCase().split(/\\s+/).filter((word) => word !== "");
@@ -165,9 +169,13 @@ export const DOCS_SCRIPT = `
     count.textContent = "";
     if (words.length === 0) return;
     pages ??= collect();
-    const inName = (page) => isIn(page.name.toLowerCase());
-    const inTitle = (page) => isIn(page.title);
-    const rank = (page) => (inName(page) ? 0 : inTitle(page) ? 1 : 2);
+    // What is called exactly so, then operations and chapters by name and title, and then schemas and codes.
+    const rank = ({ name, title, isCatalog }) => {
+      if (name.toLowerCase() === typed.join(" ")) return 0;
+      if (isIn(name.toLowerCase())) return isCatalog ? 3 : 1;
+      if (isIn(title)) return isCatalog ? 3 : 2;
+      return isCatalog ? 5 : 4;
+    };
     const found = pages.filter((page) => isIn(page.title + " " + page.text));
     const ordered = found.toSorted((left, right) => rank(left) - rank(right));
     count.textContent = found.length === 1 ? "1 result" : found.length + " results";

@@ -302,6 +302,24 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
             await hrefs.evaluateAll((all) => all.map((one) => one.getAttribute("href"))),
           ]).toEqual([words, expect.arrayContaining([`#${id}`])]);
         }
+        for (const [words, id] of [
+          ["attention", "listApplicationPosts"],
+          ["need attention", "listApplicationPosts"],
+          ["problem", "listApplicationPosts"],
+          ["name starts", "listProfiles"],
+          ["starts with", "listProfiles"],
+          ["prefix", "listProfiles"],
+          ["month", "getStats"],
+          ["insufficient_tokens", "error-insufficient_tokens"],
+        ] as const) {
+          await tab.locator("#q").fill(words);
+          const links = await tab.locator("#results a").all();
+          const first = links.slice(0, 3).map((link) => link.getAttribute("href"));
+          expect([words, await Promise.all(first)]).toEqual([
+            words,
+            expect.arrayContaining([`#${id}`]),
+          ]);
+        }
         await tab.locator("#q").fill("insufficient_tokens");
         expect(await tab.locator("#results small").allTextContents()).toEqual(
           expect.arrayContaining(["API error", "Leg error or finding"]),

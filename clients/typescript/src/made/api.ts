@@ -2036,7 +2036,7 @@ export interface components {
         };
         item: components["schemas"]["ApplicationConnection"];
       };
-      /** Count what ended on each day */
+      /** Get daily statistics */
       getStats: {
         input: {
           applicationId: string;
