@@ -106,7 +106,7 @@ describe("a post with a file", () => {
       {
         code: "media_not_ready",
         rule: "mastodon.file.waiting",
-        developerHint: expect.stringContaining("After the PUT, call `POST /v1/media/…/complete`"),
+        developerHint: "After the PUT, call `POST /v1/media/{mediaId}/complete`.",
       },
     ]);
     const other = await aPublisher(relay, ["mastodon"]);

@@ -85,8 +85,10 @@ describe("a finding in words", () => {
     expect(developerHint).toContain("HTTP 404");
   });
 
-  test("has hints for the caller that need no value but the network and one of the finding", () => {
-    const names = Object.values(DEVELOPER_HINTS).flatMap((hint) => hint.match(/\{\w+\}/g) ?? []);
+  test("has hints for the caller that need no values but the network and one of the finding", () => {
+    const names = Object.values(DEVELOPER_HINTS).flatMap(
+      (hint) => hint.match(/(?<!\/)\{\w+\}/g) ?? [],
+    );
     expect([...new Set(names)].toSorted()).toEqual(["{platform}", "{value}"]);
   });
 

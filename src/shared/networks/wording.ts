@@ -76,9 +76,11 @@ function entriesOf<Of>(table: WordTable<Of>, ...keys: readonly string[]): readon
   return keys.flatMap((key) => (Object.hasOwn(table, key) ? (table[key] ?? []) : []));
 }
 
-/** Reports whether there is a value for each placeholder. A network's refusal may lack those of a check. */
+/** Reports whether there is a value for each placeholder. A network's refusal may lack those of a check. A path's stay. */
 function isFilledBy(text: string, values: SentenceValues): boolean {
-  return [...text.matchAll(/\{(\w+)\}/g)].every(([, name = ""]) => Object.hasOwn(values, name));
+  return [...text.matchAll(/(?<!\/)\{(\w+)\}/g)].every(([, name = ""]) =>
+    Object.hasOwn(values, name),
+  );
 }
 
 /**

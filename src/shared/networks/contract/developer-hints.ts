@@ -4,7 +4,7 @@ import { REDIRECTS_MAX } from "./redirects.ts";
 /*
  * What the caller of the API can do about a finding, in English. What the person who posts can do is in `../words`. By the id
  * of a rule, by what follows the network in it, or by the code. `{platform}` is the network's name in requests; other
- * names are values of the finding. A hint without a value for each name isn't shown.
+ * names are values of the finding. A hint without a value for each isn't shown, except in paths.
  */
 
 const OWN_TEXT = "`platformOptions.{platform}.text` sets a separate text for {platform}.";
@@ -31,7 +31,7 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   "network.notConfigured": "The operator of the relay has not configured an app for {platform}.",
   "file.unusable":
     "Announce a new file with `POST /v1/media`. Its `url` can be used once `complete` has answered with `status` `ready`, until `keptUntil`.",
-  "file.waiting": "After the PUT, call `POST /v1/media/…/complete` with the id of the file.",
+  "file.waiting": "After the PUT, call `POST /v1/media/{mediaId}/complete`.",
   "file.expires":
     "Upload the file again. It can be used for posts due within 365 days after POST /v1/media.",
   "upload.length":
