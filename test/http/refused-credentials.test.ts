@@ -171,6 +171,7 @@ describe("an operator's token that is refused", () => {
       answers.add(JSON.stringify([answer.status, error, headers]));
     }
     expect(answers.size).toBe(1);
+    expect([...answers].join("")).toContain("complete and belongs to this deployment.");
   });
 
   test("an operator's token that is refused is named as a tenant's when the tenant is another", async () => {

@@ -10,8 +10,15 @@ export interface Credential {
 /** Longer than any token of ours or of an identity provider. Parsing longer ones would only take time. */
 const LENGTH_MAX = 8 * 1024;
 
-/** Makes the error for wrong credentials. Its answer doesn't say what is wrong. */
+/** Makes the error for a wrong key or token. Its answer doesn't say what is wrong, so it is the same for all of them. */
 export function invalidCredentials(failedCheck?: FailedCheck): AppError {
+  const message =
+    "The credentials are not valid. Check that the key or token is complete and belongs to this deployment.";
+  return new AppError("invalid_credentials", message, { failedCheck });
+}
+
+/** Makes the error for a wrong login. Its answer doesn't say what is wrong, nor whether there is such an account. */
+export function invalidLogin(failedCheck?: FailedCheck): AppError {
   return new AppError("invalid_credentials", "The credentials are not valid.", { failedCheck });
 }
 

@@ -4,7 +4,7 @@ import {
   addressSite,
   SITE_FACTOR,
 } from "../callers/caller-address.ts";
-import { invalidCredentials } from "../callers/credential.ts";
+import { invalidLogin } from "../callers/credential.ts";
 import type { AppError, FailedCheck } from "../runtime/errors.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import {
@@ -114,7 +114,7 @@ class Attempt {
     const isCodeApart = what === "code" && this.#countsApart;
     const forCodes = isCodeApart ? await this.#count(this.#email, "own_code") : 0;
     const longest = Math.max(seconds, forCodes);
-    return longest > 0 ? tooManyFailures(longest) : invalidCredentials(failedCheck);
+    return longest > 0 ? tooManyFailures(longest) : invalidLogin(failedCheck);
   }
 
   /** Counts a failure. If others have reached the limit meanwhile, returns the seconds to wait instead. */

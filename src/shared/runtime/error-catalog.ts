@@ -80,7 +80,7 @@ export const ERROR_CATALOG = {
   invalid_credentials: {
     status: 401,
     when: "The credential, password or code is wrong.",
-    advice: "Check the credential.",
+    advice: "Check that it is complete and belongs to this deployment.",
     again: CREDENTIAL,
   },
   api_key_revoked: {

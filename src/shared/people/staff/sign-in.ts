@@ -1,5 +1,5 @@
 import type { SessionCaller } from "../../callers/caller.ts";
-import { invalidCredentials, sessionExpired } from "../../callers/credential.ts";
+import { invalidLogin, sessionExpired } from "../../callers/credential.ts";
 import { CONNECT_SESSION_SECONDS_MAX } from "../../connections/connections.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import { knownUser, strangerFrom, type LoginAttempt } from "../../limits/limits.ts";
@@ -205,7 +205,7 @@ export async function logIn(
   }
   await attempt.succeeded(isProof(step) ? "code" : "password");
   const platform = await deps.tenants.findPlatform(user.platformId);
-  if (platform === undefined) throw invalidCredentials();
+  if (platform === undefined) throw invalidLogin();
   if (platform.status === "suspended") {
     record("denied");
     throw new AppError("platform_suspended", "The platform is suspended.");

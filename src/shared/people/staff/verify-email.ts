@@ -1,5 +1,5 @@
 import type { RequestScope } from "../../callers/scope.ts";
-import { invalidCredentials, readCredential } from "../../callers/credential.ts";
+import { invalidLogin, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Sessions } from "../../callers/tokens.ts";
 import type { PeopleDeps } from "../deps.ts";
@@ -41,7 +41,7 @@ export async function verifyEmail(
 ): Promise<void> {
   const { user, link } = await followLink(deps, ["verify", "email"], token);
   if (!(await hasSessionOf(deps.secrets.sessions, user, headers))) {
-    if (password === undefined) throw invalidCredentials();
+    if (password === undefined) throw invalidLogin();
     // Checks the password of the user of a link, with the limits of a login.
     const attempt = await deps.limits.beginLoginAttempt({ email: user.email, ip: scope.ip });
     await requirePassword(deps.secrets.passwords, attempt, { user, password });
