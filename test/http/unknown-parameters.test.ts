@@ -20,7 +20,7 @@ const OPENED_BY_OTHERS = [
   "GET v1/connect/meta/deletion/",
   "GET v1/auth/ui/",
   "GET v1/auth/notices/off",
-  "GET v1/media/",
+  "GET v1/media/public/",
   "GET docs",
   "GET health",
   "GET ready",
