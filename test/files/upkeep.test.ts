@@ -18,7 +18,7 @@ const counts = async ({ owner }: Publisher): Promise<unknown> => {
   const row = rows.find(
     ({ partitionKey, rowKey }) => partitionKey === owner.platformId && rowKey === "HB",
   );
-  const { counts: stored } = JSON.parse(row?.text ?? "{}") as { counts?: string };
+  const { files: stored } = JSON.parse(row?.text ?? "{}") as { files?: string };
   return JSON.parse(stored ?? '{"bytes":0,"waiting":0}');
 };
 const filesOf = async ({ owner }: Publisher) =>

@@ -442,7 +442,7 @@ describe("what goes wrong with one operation", () => {
     const outcomes = await Promise.all(
       ids.map((id) => codeOf(commit.submit(write(id, id === "busy" ? 1 : 20)))),
     );
-    expect(outcomes).toEqual(["ok", "ok", expect.stringContaining("storage takes no"), "ok"]);
+    expect(outcomes).toEqual(["ok", "ok", expect.stringContaining("storage accepts no"), "ok"]);
     expect(partition.rowsOf("bad|")).toEqual([]);
     expect(partition.rowsOf("two|")).toHaveLength(20);
     expect(sent).toHaveLength(sendings);

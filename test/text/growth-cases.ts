@@ -202,7 +202,7 @@ const TEXTS: readonly GrowthCase[] = [
   {
     name: "the words of a name",
     look: (text) => isMadeOfWords(text.slice(0, PASSWORD_CHARACTERS), wordsOf([text])),
-    covers: ["people/staff/personal-words.ts: .normalize"],
+    covers: ["runtime/folded-name.ts: .normalize"],
   },
   {
     name: "an address as it is written",

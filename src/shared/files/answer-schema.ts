@@ -137,13 +137,10 @@ export const readyFileExample = (): ShapeOf<typeof file> => ({
   height: 1_200,
   animated: false,
   previewUrl: `${BASE_URL}/v1/media/public/v1.k1.c2VhbGVk.dGV4dA.dGFn`,
-  fits: {
-    facebook: { ok: true, problems: [] },
-    instagram: { ok: true, problems: [] },
-    linkedin: { ok: true, problems: [] },
-    bluesky: { ok: true, problems: [] },
-    mastodon: { ok: true, problems: [] },
-  },
+  // Safe: each network has one.
+  fits: Object.fromEntries(
+    NETWORK_NAMES.map((network) => [network, { ok: true, problems: [] }]),
+  ) as unknown as ShapeOf<typeof file>["fits"],
   upload: null,
   completedAt: "2026-03-04T10:00:09.000Z",
 });

@@ -86,7 +86,7 @@ const countsForm = shape((): z.ZodType<FileCounts> =>
   z.looseObject({ bytes: z.number(), waiting: z.number() }),
 );
 /** The counts are JSON, because bytes are more than a number column takes. */
-export const fileCountsRow = rowCodec("counts of files", { counts: json(countsForm) });
+export const fileCountsRow = rowCodec("counts of files", { files: json(countsForm) });
 
 export const filePrefix = (profileId: string) => `B|${profileId}|`;
 export const listedFilePrefix = (applicationId: string) => `BA|${applicationId}|`;
@@ -98,7 +98,7 @@ export function toFile(platformId: string, row: Row, reader?: Reader): UploadedF
 }
 
 export function toFileCounts(stored: StoredRow | undefined): FileCounts {
-  return stored === undefined ? { bytes: 0, waiting: 0 } : fileCountsRow.decode(stored.row).counts;
+  return stored === undefined ? { bytes: 0, waiting: 0 } : fileCountsRow.decode(stored.row).files;
 }
 
 /** Returns when a file was made, by its id. */

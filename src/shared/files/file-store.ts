@@ -135,7 +135,7 @@ function fileCountsWrite(view: PartitionView, change: FileCounts): RowWrite {
     bytes: Math.max(0, bytes + change.bytes),
     waiting: Math.max(0, waiting + change.waiting),
   };
-  const row = { ...fileCountsRow.encode({ counts }), rowKey: COUNTS_KEY };
+  const row = { ...fileCountsRow.encode({ files: counts }), rowKey: COUNTS_KEY };
   return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
 }
 

@@ -15,6 +15,7 @@ import { ProfileStore } from "../../../src/shared/tenants/profiles/profile-store
 import { UserStore } from "../../../src/shared/people/staff/user-store.ts";
 import { LedgerStore } from "../../../src/shared/ledger/ledger-store.ts";
 import { HEAD_KEY, Partitions } from "../../../src/shared/partition/partition.ts";
+import { FileStore } from "../../../src/shared/files/file-store.ts";
 import { EventStore } from "../../../src/shared/events/events.ts";
 import { MailStore } from "../../../src/shared/mail/mail-store.ts";
 import { NoticeStore } from "../../../src/shared/mail/notice-store.ts";
@@ -168,6 +169,7 @@ const OTHERS: readonly { readonly name: string }[] = [
   ConnectSessionStore,
   EndpointStore,
   EventStore,
+  FileStore,
   IdempotencyStore,
   LedgerStore,
   MailStore,

@@ -13,6 +13,7 @@ import {
 } from "../../setup/factories.ts";
 import type { CallOptions, Relay } from "../../setup/relay.ts";
 import { saveLinked } from "../../setup/stored.ts";
+import { aPicture, send } from "../../setup/uploads.ts";
 
 /** A customer with everything that a request may be about, and callers whose access can be taken away. */
 export interface Customer extends TestApplication {
@@ -114,6 +115,13 @@ async function aConnection({ platform, id, profileId }: Customer, relay: Relay):
   const owner = { platformId: platform.id, applicationId: id, profileId };
   const account = newId("connection", relay.clock.now());
   return await saveLinked(relay.services, owner, "mastodon", aLinkedAccount(account));
+}
+
+/** A file that is announced. */
+function aFile(customer: Customer, relay: Relay, bytes: number) {
+  const headers = ofProfile(customer);
+  const body = { contentType: "image/jpeg", bytes };
+  return call(relay, "POST", "/v1/media", { key: customer.key, headers, body });
 }
 
 /** A post with a leg for the linked account, and one that fails because no account is linked. */
@@ -302,6 +310,30 @@ export const WRITES: Readonly<Record<string, Write>> = {
     ask: async (customer, relay) => ({
       path: `/v1/connect/sessions/${await aSession(customer, relay)}/cancel`,
     }),
+  },
+  "POST v1/media": {
+    callers: "publishing",
+    ask: (customer) => ({
+      path: "/v1/media",
+      headers: ofProfile(customer),
+      body: { contentType: "image/jpeg", bytes: 1_000 },
+    }),
+  },
+  "POST v1/media/{mediaId}/complete": {
+    callers: "publishing",
+    async ask(customer, relay) {
+      const picture = await aPicture();
+      const file = await aFile(customer, relay, picture.length);
+      await send(file, picture);
+      return { path: `/v1/media/${file.id}/complete`, headers: ofProfile(customer) };
+    },
+  },
+  "DELETE v1/media/{mediaId}": {
+    callers: "profile",
+    async ask(customer, relay) {
+      const file = await aFile(customer, relay, 1_000);
+      return { path: `/v1/media/${file.id}`, headers: ofProfile(customer) };
+    },
   },
   "POST v1/posts/validate": {
     callers: "publishing",

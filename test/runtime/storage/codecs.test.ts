@@ -37,6 +37,7 @@ import { linkRow, userLinksRow } from "../../../src/shared/people/links/link-sto
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { countedEndRow, dayRow } from "../../../src/shared/webhooks/events/day-store.ts";
+import { fileCountsRow, fileRow, listedFileRow } from "../../../src/shared/files/file-row.ts";
 import { eventRow, outcomeRow } from "../../../src/shared/events/event.ts";
 import { fanOutRow } from "../../../src/shared/events/event-store.ts";
 import { walkRow } from "../../../src/shared/background/walk-store.ts";
@@ -123,6 +124,9 @@ const KINDS = [
   outcomeRow,
   dayRow,
   countedEndRow,
+  fileRow,
+  listedFileRow,
+  fileCountsRow,
   endpointStateRow,
   markerRow,
   creditMarkerRow,
@@ -169,6 +173,22 @@ const amount = fc.integer();
 
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  announced: fc.record({
+    contentType: text,
+    bytes: fc.nat(),
+    filename: fc.option(text),
+    later: jsonValue,
+  }),
+  files: fc.record({ bytes: fc.nat(), waiting: fc.nat(), later: jsonValue }),
+  facts: fc.record({
+    contentType: text,
+    size: fc.nat(),
+    width: fc.option(fc.nat()),
+    height: fc.option(fc.nat()),
+    durationSeconds: fc.option(fc.nat()),
+    image: fc.constant(null),
+    later: jsonValue,
+  }),
   expiringKeys: fc.array(fc.integer()),
   endedSessions: fc.array(fc.record({ id: text, until: text })),
   usedLink: fc.option(fc.record({ tokenHash: text, browserHash: text, at: text })),
@@ -478,6 +498,11 @@ function leniencies(schema: z.core.$ZodType, path: string): Leniency[] {
 
 /** What this build leaves out when it writes. */
 const LEFT_OUT = [
+  // Facts that only some files have.
+  "file.facts.film",
+  "file.facts.isDynamicForm",
+  "file.facts.needsPassword",
+  "file.facts.pages",
   // Null and false, which most calls have most of the time.
   ...["lastAttemptAt", "sentAt", "calledAt", "resend", "remote", "refusal", "target", "result"].map(
     (name) => `leg.calls[].${name}`,
