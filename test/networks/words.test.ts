@@ -52,6 +52,18 @@ describe.each(languages)("the sentences of findings in %s", (_locale, words) => 
   });
 });
 
+test.each([
+  ["es", /\b(?:vuelva|espere|elija)\b/i],
+  ["fr", /'/],
+  ["pt", /ficheiro|carreg|elimin/i],
+] as const)(
+  "the sentences in %s address the reader and write words in one way",
+  async (locale, odd) => {
+    const sentences = sentencesIn(await loadSentences(locale));
+    expect(sentences.filter(([, text]) => odd.test(text))).toEqual([]);
+  },
+);
+
 describe("a finding in words", () => {
   test("has the sentences of the network's own rule, of the rule's name, or of its code", () => {
     const message = (rule: string | null, code: string, values = {}) =>
