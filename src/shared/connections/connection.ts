@@ -160,7 +160,7 @@ export function toConnectionRecord(
     applicationId,
     platform: connection.network,
     status,
-    account,
+    account: { ...account, url: account.url || null },
     instanceUrl,
     scopes,
     missingScopes,

@@ -57,6 +57,7 @@ export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "ski
 export interface LegAccount {
   readonly id: string;
   readonly username: string;
+  /** Empty if the network doesn't tell it. */
   readonly url: string;
 }
 

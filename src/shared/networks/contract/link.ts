@@ -9,6 +9,7 @@ export interface Account {
   readonly username: string;
   readonly displayName: string;
   readonly avatarUrl: string | null;
+  /** Empty if the network doesn't tell it. Answers then have null. */
   readonly url: string;
   readonly kind: string;
 }

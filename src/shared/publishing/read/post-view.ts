@@ -46,7 +46,7 @@ export function legRecord(
     platform: leg.network,
     status: legStatusOf(leg),
     connectionId: leg.connectionId,
-    account: leg.account,
+    account: leg.account && { ...leg.account, url: leg.account.url || null },
     networkPostId: result?.externalId ?? null,
     url: result?.url ?? null,
     publishedAt: state === "done" ? at : null,
