@@ -91,4 +91,19 @@ describe("the token estimate of validation", () => {
     expect(accepted).toBeGreaterThan(5);
     expect(refused).toBeGreaterThan(2);
   });
+
+  test("a file that can't be fetched doesn't change the estimate, as accepting doesn't fetch it", async () => {
+    const body = {
+      text: unique("Draft"),
+      platforms: ["mastodon", "linkedin"],
+      mediaUrls: ["https://media.sandbox.test/nothing-here.jpg"],
+    };
+    const validated = dataOf(await call("/v1/posts/validate?media=true", body));
+    expect(validated).toMatchObject({ valid: false, media: [{ ok: false }] });
+    const before = await wallet();
+    expect((await call("/v1/posts", body)).status).toBe(202);
+    const after = await wallet();
+    expect(after.tokenReserved - before.tokenReserved).toBe(validated.tokensEstimate);
+    expect(validated.tokensEstimate).toBe(20);
+  });
 });

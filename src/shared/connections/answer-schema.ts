@@ -14,7 +14,9 @@ export const quota = shape(
   () =>
     z
       .strictObject({
-        used: count().describe("In the last 24 hours."),
+        used: count().describe(
+          "Posts in the last 24 hours, of the kind that the network limits: all, or only reels.",
+        ),
         limit: count(),
         remaining: count(),
         resetsAt: time().nullable().describe("When the oldest use stops counting."),
@@ -43,7 +45,10 @@ export const connection = shape(
           username: z.string(),
           displayName: z.string(),
           avatarUrl: z.string().nullable(),
-          url: z.string(),
+          url: z
+            .string()
+            .nullable()
+            .describe("The account's own page. Null if the network doesn't tell its address."),
           kind: z.string(),
         }),
         instanceUrl: z
@@ -67,7 +72,7 @@ export const connection = shape(
         quota: quota()
           .nullable()
           .describe(
-            "How much of the network's publishing quota the account has used, through any app. Null if the network has none.",
+            "How much of the network's publishing quota the account has used, through all profiles that link it. Where a network limits one kind of posts, such as reels, only posts of that kind count. Null if the network has none.",
           ),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),

@@ -69,12 +69,16 @@ const leg = shape(() =>
         ),
       connectionId: idOf("connection").nullable(),
       account: z
-        .strictObject({ id: z.string(), username: z.string(), url: z.string() })
+        .strictObject({ id: z.string(), username: z.string(), url: z.string().nullable() })
         .nullable()
         .describe("Where it was published."),
       networkPostId: z.string().nullable().describe("The network's id of the published post."),
       url: z.string().nullable().describe("The URL of the published post."),
-      publishedAt: time().nullable(),
+      publishedAt: time()
+        .nullable()
+        .describe(
+          "When the relay learned that the post is visible. If the network's answer was lost, that is when the post was found, seconds or minutes later. Null if it isn't published.",
+        ),
       attempts: count(),
       lastAttemptAt: time().nullable(),
       nextAttemptAt: time().nullable(),
@@ -157,7 +161,7 @@ export const validation = shape(
       .strictObject({
         valid: z.boolean().describe("Whether every network would accept the post."),
         tokensEstimate: count().describe(
-          "The price of publishing to the networks that would accept it.",
+          "The tokens that the same request to `POST /v1/posts` would reserve or charge: the price of each network on which the post could start. Accepting fetches no media URL, so what `media=true` finds doesn't change it: a leg that fails because of its file returns its tokens.",
         ),
         platforms: networkValidations(),
         media: z

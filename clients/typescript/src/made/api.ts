@@ -54,7 +54,7 @@ export interface components {
         username: string;
         displayName: string;
         avatarUrl: string | null;
-        url: string;
+        url: string | null;
         kind: string;
       };
       instanceUrl: string | null;
@@ -234,7 +234,7 @@ export interface components {
         username: string;
         displayName: string;
         avatarUrl: string | null;
-        url: string;
+        url: string | null;
         kind: string;
       };
       instanceUrl: string | null;
@@ -576,7 +576,7 @@ export interface components {
       account: {
         id: string;
         username: string;
-        url: string;
+        url: string | null;
       } | null;
       networkPostId: string | null;
       url: string | null;
