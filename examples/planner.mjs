@@ -70,6 +70,7 @@ async function plan(form) {
   const post = {
     text: form.get("text"),
     platforms: form.getAll("platforms"),
+    ...(form.get("picture") ? { mediaUrls: [form.get("picture")] } : {}),
     ...(when ? { scheduleAt: when } : {}),
   };
   if (post.platforms.length === 0) return page("Choose a network.", form);
@@ -86,11 +87,11 @@ async function plan(form) {
     if (isRelayError(error, "validation_failed"))
       return page(
         // These messages are for programs: they name fields. Answer for the fields of this form in its own words.
-        error.details.issues.map(({ path, message }) =>
-          path === "scheduleAt"
-            ? "Choose a time within the next year, or leave it empty to publish now."
-            : message,
-        ),
+        error.details.issues.map(({ path, message }) => {
+          if (path === "scheduleAt")
+            return "Choose a time within the next year, or leave it empty to publish now.";
+          return path.startsWith("mediaUrls") ? "The picture needs an https address." : message;
+        }),
         form,
       );
     if (isRelayError(error, "insufficient_tokens"))
@@ -131,6 +132,7 @@ async function receive(headers, body) {
 const escape = (text) => String(text).replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
 function itemOf({ id, text, status, scheduleAt, legs }) {
+  // Messages are sentences, so each network gets a line.
   const ends = legs.map(({ platform, url, error }) =>
     url === null
       ? `${platform}: ${escape(error?.message ?? "…")}`
@@ -138,7 +140,7 @@ function itemOf({ id, text, status, scheduleAt, legs }) {
   );
   const button = `<form method="post" action="/posts/${id}/cancel"><button>Cancel</button></form>`;
   const isScheduled = status === "scheduled";
-  return `<li><b>${status}</b> ${isScheduled ? `<time>${scheduleAt}</time>` : ends.join(", ")}
+  return `<li><b>${status}</b> ${isScheduled ? `<time>${scheduleAt}</time>` : ends.join("<br>")}
 <p>${escape(text)}</p>${isScheduled ? button : ""}</li>`;
 }
 
@@ -164,6 +166,7 @@ function page(problems = [], form = new URLSearchParams()) {
 <form method="post" action="/posts">
 <input type="hidden" name="key" value="${randomUUID()}"><input type="hidden" name="when">
 <p><label>Text <textarea name="text" rows="4" required>${escape(form.get("text") ?? "")}</textarea></label></p>
+<p><label>Address of a picture, without which Instagram takes no post <input type="url" name="picture" value="${escape(form.get("picture") ?? "")}"></label></p>
 <p>${boxes.join(" ")}</p>
 <p><label>When (now, if empty) <input type="datetime-local" id="at"></label> <button>Plan</button></p>
 </form><ul id="posts">${listOfPosts()}</ul>

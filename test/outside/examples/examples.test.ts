@@ -182,6 +182,25 @@ describe("the examples, with what npm start runs", () => {
       ]);
     });
 
+    test("publishes a picture, and says each network's problem in a line of its own", async () => {
+      expect(await page()).toContain('name="picture" value=""');
+      const text = "A picture, from the planner";
+      const wrong = { key: keyIn(await page()), text, picture: "http://localhost/a.jpg" };
+      const refused = await plan(wrong, ["instagram"]);
+      const shown = await refused.text();
+      expect(refused.status).toBe(422);
+      expect(shown).toContain("The picture needs an https address.");
+      expect(shown).toContain(`name="picture" value="${wrong.picture}"`);
+      const when = new Date(Date.now() + 24 * 3600 * 1000).toISOString();
+      const picture = "https://media.sandbox.test/photo.jpg";
+      const form = { key: keyIn(await page()), text, picture, when };
+      expect((await plan(form, ["instagram", "bluesky"])).status).toBe(303);
+      const item = (list: string) => list.split("<li>").find((one) => one.includes(text)) ?? "";
+      const [, id = ""] = /\/posts\/(pst_\w+)\/cancel/.exec(item(await page("/posts"))) ?? [];
+      await fetch(`${at}/posts/${id}/cancel`, { method: "POST", redirect: "manual" });
+      expect(item(await page("/posts"))).toMatch(/instagram: [^,<]+\.<br>bluesky: [^,<]+\.\n/);
+    });
+
     test("schedules a form once that is sent twice, and cancels the post", async () => {
       const when = new Date(Date.now() + 24 * 3600 * 1000).toISOString();
       const form = { key: keyIn(await page()), text: "Tomorrow, from the planner", when };
