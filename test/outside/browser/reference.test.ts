@@ -59,7 +59,8 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
     "a call that the reference tries shows its answer, and the example of a post can be published again and again",
     { timeout: RUN_MS },
     async () => {
-      const { key, profileId, read } = await aPublisher(relay);
+      const publisher = await aPublisher(relay);
+      const { key, profileId } = publisher;
       for (const look of [LIGHT_PHONE, DARK_DESK]) {
         const { page, refused } = await openPage(chromium, look);
         await page.goto(`${server.baseUrl}/docs#demo=${key},${profileId},createPost`);
@@ -79,7 +80,7 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
           const [first, ...lines] = (await answer.textContent())?.split("\n") ?? [];
           expect([operation, first]).toEqual([operation, String(status)]);
           if (status === 202)
-            expect(await read(JSON.parse(lines.join("\n")).data.id)).toMatchObject({
+            expect(await publisher.read(JSON.parse(lines.join("\n")).data.id)).toMatchObject({
               status: "succeeded",
             });
         }
