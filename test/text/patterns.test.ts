@@ -6,6 +6,7 @@ import { patternsIn, patternsInSource, type Found } from "./patterns-in-source.t
 /** Patterns that never see text from outside. */
 const OUR_OWN_TEXT: Readonly<Record<string, string>> = {
   "mail/render-mail.ts: Intl.Segmenter": "A sentence of a mail, whose values are bounded.",
+  "networks/wording.ts: (?<!\\/)\\{(\\w+)\\}": "A sentence of ours, before its values are in it.",
   "runtime/ids.ts: new RegExp(`^${PREFIXES[":
     "A prefix of ours and 26 characters, from end to end.",
   "runtime/setting.ts: \\/+$": "A setting of the operator.",

@@ -34,8 +34,9 @@ const altTexts = shape(() =>
   z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
 );
 const ABOUT = {
-  text: "May be empty if there is media. Each network's own limit applies: see `POST /v1/posts/validate`.",
-  mediaUrls: "Public https URLs without credentials. They are fetched when the post is published.",
+  text: "May be empty if there is media. Each network's own limit applies: see `GET /v1/networks`.",
+  mediaUrls:
+    "Public https URLs without credentials, which are fetched when the post is published, or the `url` of uploaded files (`POST /v1/media`).",
   altTexts:
     "One item for each item of `mediaUrls`; null for a file without one. Texts that are too long for a network are shortened, with the warning `alt_text_shortened`.",
   scheduleAt: "More than 10 seconds and at most 365 days in the future. Null or absent means now.",
