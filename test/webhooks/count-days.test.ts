@@ -331,7 +331,11 @@ test("counts are kept for 400 days, and go with the platform", async () => {
   await runWalks(relay.services, "purge-events");
   expect(await keysOf()).toEqual([day, "F"]);
   relay.advance(2 * DAY_MS);
-  await runWalks(relay.services, "purge-events");
+  // A run has a budget, which the applications of other tests may use up.
+  for (let run = 0; run < 10 && (await keysOf()).length > 1; run += 1) {
+    await runWalks(relay.services, "purge-events");
+    relay.advance(60_000);
+  }
   expect(await keysOf()).toEqual(["F"]);
   const session = await freshSession(relay, application.platform);
   const body = { name: "Example Media" };
