@@ -12,7 +12,7 @@ export interface Exchange {
   readonly idempotencyKey: string | undefined;
 }
 
-const REPEATS_MAX = 3;
+export const REPEATS_MAX = 3;
 const FIRST_WAIT_MS = 500;
 /** Longer than any answer of the relay: an export of 50,000 entries. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
@@ -48,8 +48,7 @@ export async function exchange(request: Request, call: Exchange): Promise<unknow
         });
       failure = outcome.error;
       if (mayBeDone && request.method === "DELETE" && isDone(failure)) return undefined;
-      const waitMs =
-        outcome.retryAfterMs ?? FIRST_WAIT_MS * 2 ** repeats * (0.75 + Math.random() / 2);
+      const waitMs = outcome.retryAfterMs ?? backoffMs(repeats);
       const isLast = repeats === REPEATS_MAX || performance.now() + waitMs >= deadline;
       if (isLast || !isWorthRepeating(failure, call.isRepeatable)) throw failure;
       mayBeDone ||= failure.status !== 429;
@@ -174,6 +173,10 @@ function readRetryAfter({ headers }: Response): number | undefined {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
+
+/** Returns how long to wait before the next repeat: half a second, doubled by each, a quarter more or less. */
+export const backoffMs = (repeats: number) =>
+  FIRST_WAIT_MS * 2 ** repeats * (0.75 + Math.random() / 2);
 
 /** Waits; ends early when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

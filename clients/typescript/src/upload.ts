@@ -1,5 +1,5 @@
 import { RelayConnectionError, RelayError } from "./errors.ts";
-import { pause } from "./exchange.ts";
+import { backoffMs, pause, REPEATS_MAX } from "./exchange.ts";
 import type { UploadOptions } from "./types.ts";
 
 /** Where storage accepts the bytes, as `createMedia` answers. */
@@ -9,11 +9,8 @@ export interface UploadAddress {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const ATTEMPTS_MAX = 4;
-const FIRST_WAIT_MS = 500;
-
 /**
- * Calls until an attempt succeeds or fails for good, at most four times. `isLast` is of an error that no repeat changes.
+ * Calls until an attempt succeeds or fails for good, with as many repeats as other calls have. `isLast` is of an error that no repeat changes.
  * @throws what the last attempt threw
  */
 export async function persist<Result>(
@@ -26,8 +23,8 @@ export async function persist<Result>(
       return await call(attempt);
     } catch (error) {
       signal.throwIfAborted();
-      if (attempt === ATTEMPTS_MAX || isLast(error)) throw error;
-      await pause(FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.75 + Math.random() / 2), signal);
+      if (attempt > REPEATS_MAX || isLast(error)) throw error;
+      await pause(backoffMs(attempt - 1), signal);
     }
 }
 

@@ -394,7 +394,6 @@ async function tiffPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
   return { data: screenPixels(stored, coding.colours), width, height, channels };
 }
 
-/** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
 /**
  * Decodes a GIF whose first frame doesn't cover its canvas. The library fills the rest with a colour that viewers don't
  * show. Undefined for all other files.
@@ -415,6 +414,7 @@ async function gifPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
   return { data, width, height, channels: 4 };
 }
 
+/** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
 async function convertedPixels(image: Sharp, colours: StatedColours): Promise<RawPixels> {
   const { data, info } = await image
     .toColourspace("rgb16")
