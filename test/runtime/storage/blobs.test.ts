@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, inject, test } from "vitest";
-import { FILES_CONTAINER, MissingBlob } from "../../../src/shared/runtime/storage/blobs.ts";
+import {
+  Blobs,
+  type BlobContainer,
+  FILES_CONTAINER,
+  MissingBlob,
+} from "../../../src/shared/runtime/storage/blobs.ts";
 import { openBlobs } from "../../../src/shared/runtime/storage/tables.ts";
 
 const account = () => ({
@@ -100,6 +105,21 @@ test("blobs of one beginning are removed, and others stay", async () => {
   expect(await blobs.removePage(`${folder}/`)).toBe(0);
   expect(await blobs.find(name)).toBeUndefined();
   expect(await blobs.find(other.name)).toEqual(other.stored);
+});
+
+test("an empty page of a list is not its end", async () => {
+  const removed: string[] = [];
+  async function* pages() {
+    yield { segment: { blobItems: [] } };
+    yield { segment: { blobItems: [{ name: "t/left" }] } };
+  }
+  const client = {
+    listBlobsFlat: () => ({ byPage: pages }),
+    getBlobClient: (name: string) => ({ deleteIfExists: () => void removed.push(name) }),
+  };
+  const blobs = new Blobs(() => Promise.resolve({ client } as unknown as BlobContainer));
+  expect(await blobs.removePage("t/")).toBe(1);
+  expect(removed).toEqual(["t/left"]);
 });
 
 test("storage that doesn't answer is an outage and no missing blob", async () => {

@@ -131,14 +131,16 @@ export class Blobs {
     });
   }
 
-  /** Removes a page of the blobs whose names begin so. Returns how many there were. */
+  /** Removes a page of the blobs whose names begin so. Returns how many there were: none are left when it is 0. */
   async removePage(prefix: string): Promise<number> {
     const names = await this.#ask(async ({ client }) => {
       const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
       const pages = client
         .listBlobsFlat({ prefix, abortSignal })
         .byPage({ maxPageSize: PAGE_BLOBS });
-      for await (const page of pages) return page.segment.blobItems.map(({ name }) => name);
+      // A page may be empty, and others follow.
+      for await (const { segment } of pages)
+        if (segment.blobItems.length > 0) return segment.blobItems.map(({ name }) => name);
       return [];
     });
     await inBatches(names, REMOVALS_AT_ONCE, (name) => this.remove(name));
