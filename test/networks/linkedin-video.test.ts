@@ -80,6 +80,62 @@ describe("preparing a LinkedIn post", () => {
       });
     });
 
+    test("stores each receipt but the last as it comes, and goes on with the next part after a crash", async () => {
+      const kept: NetworkData[] = [];
+      const scripted = {
+        ...tools({ ...script, http: { ...videos(), ...parts, [LOOK("video", "V")]: available } }),
+        keepRemote(remote: NetworkData) {
+          kept.push(JSON.parse(JSON.stringify(remote)) as NetworkData);
+          return Promise.resolve(true);
+        },
+      };
+      expect(await linkedin.calls.publish.prepare(leg(draft), scripted)).toMatchObject({
+        kind: "ready",
+      });
+      expect(kept).toHaveLength(2);
+      const goneOn = await Promise.all(
+        kept.map(async (remote) => {
+          const next = tools({
+            ...script,
+            http: { ...videos(), ...parts, [LOOK("video", "V")]: available },
+          });
+          await linkedin.calls.publish.prepare(leg(draft, { remote }), next);
+          return next.asked;
+        }),
+      );
+      const end = [`POST ${REST}/videos`, LOOK("video", "V")];
+      expect(goneOn).toEqual([
+        [PART(1), PART(2), ...end],
+        [PART(2), ...end],
+      ]);
+    });
+
+    test("leaves the leg to the worker that has it now", async () => {
+      const scripted = {
+        ...tools({ ...script, http: { ...videos(), ...parts } }),
+        keepRemote: () => Promise.resolve(false),
+      };
+      await linkedin.calls.publish.prepare(leg(draft), scripted);
+      expect(scripted.asked).toEqual([`POST ${REST}/videos`, PART(0)]);
+    });
+
+    test.each([
+      ["a part", { ...videos(), ...parts, [PART(1)]: answer(400, { message: "Upload is over" }) }],
+      ["its end", { ...videos(answer(400, { message: "Upload is over" })), ...parts }],
+    ])(
+      "begins again where an upload of an earlier worker is refused (%s), and ends where its own is",
+      async (_what, http) => {
+        const begun = await prepare({ ...videos(), ...parts, [PART(1)]: lost }, draft);
+        if (begun.kind !== "try_later" || begun.remote === undefined) throw new Error("not kept");
+        const { remote } = begun;
+        expect(await prepare(http, draft, { remote })).toMatchObject({
+          kind: "processing",
+          remote: { assets: [] },
+        });
+        expect(await prepare(http, draft)).toMatchObject({ kind: "rejected" });
+      },
+    );
+
     test("goes on where it broke off", async () => {
       const http = { ...videos(), ...parts, [PART(1)]: lost };
       const first = await prepare(http, draft);

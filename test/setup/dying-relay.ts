@@ -6,6 +6,8 @@ import { startRelay, type Relay } from "./relay.ts";
 export interface Death {
   readonly nth: number;
   readonly moment: "before" | "after";
+  /** Reports whether a write counts. All do by default, except for those in no order. */
+  readonly counts?: (call: FatedCall) => boolean;
 }
 
 const UNDER_WAY_MS = 50;
@@ -20,7 +22,7 @@ const isBeside = ({ table, rowKeys }: FatedCall) =>
  */
 export async function dyingAt(
   calm: Relay,
-  { nth, moment }: Death,
+  { nth, moment, counts = () => true }: Death,
   act: (doomed: Relay) => Promise<unknown>,
 ): Promise<"died" | "lived"> {
   const died = Promise.withResolvers<"died">();
@@ -28,7 +30,7 @@ export async function dyingAt(
   const doomed = await startRelay({
     sameDeploymentAs: calm,
     tableFault(call) {
-      if (call.method === "GET" || isBeside(call)) return "pass";
+      if (call.method === "GET" || isBeside(call) || !counts(call)) return "pass";
       writes += 1;
       if (writes !== nth) return "pass";
       doomed.queues.onSend = () => "lose";

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { dataOf } from "./factories.ts";
 import type { Answer } from "./relay.ts";
@@ -8,6 +9,17 @@ export const aPicture = (width = 640, height = 640): Promise<Buffer> =>
   sharp({ create: { width, height, channels: 3, background: "#3366cc" } })
     .jpeg()
     .toBuffer();
+
+const CLIP = new URL("../../sandbox/media/clip.mp4", import.meta.url);
+
+/** A video of four seconds, followed by a box that players pass over, which makes it as long as is asked for. */
+export function aFilm(bytes: number, filling = 0): Buffer {
+  const clip = readFileSync(CLIP);
+  const box = Buffer.alloc(bytes - clip.length, filling);
+  box.writeUInt32BE(box.length, 0);
+  box.write("free", 4);
+  return Buffer.concat([clip, box]);
+}
 
 type FileAnswer = Answer["body"];
 

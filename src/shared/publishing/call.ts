@@ -18,6 +18,7 @@ import { problemOf, type LegProblem } from "./problems.ts";
  *   waiting        worker claims when it is due             claimed    claimedCall
  *   sent           worker claims when it is due             sent       claimedCall
  *   claimed, sent  lease ended, worker claims               as before  claimedCall: crashes + 1
+ *   claimed        a part of its files is uploaded          as before  prepareFiles: remote, crashes 0
  *   sent           looked up: nothing had an effect         claimed    absentCall: sentAt null
  *   claimed, sent  the visible call is next                 sent       sentCall: sentAt
  *   sent           refused, which may be untrue             sent       refusedCall: refusal

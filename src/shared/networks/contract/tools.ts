@@ -31,6 +31,11 @@ export interface NetworkTools {
     readonly target: ImageTarget;
     readonly fitted: FittedImage;
   }): string;
+  /**
+   * Stores what `prepare` has made so far, so that the leg goes on from there if its process dies. Returns false when
+   * another worker has the leg. Absent outside of `prepare`.
+   */
+  readonly keepRemote?: (remote: NetworkData) => Promise<boolean>;
   /** Data shared by all accounts of one host, such as a client registration. Sealed at rest. */
   readonly hosts: {
     find(host: string): Promise<NetworkData | undefined>;

@@ -21,6 +21,8 @@ export interface Making<File> {
   readonly mediaIndex: number;
   /** What an earlier run made of it. */
   readonly begun: File | undefined;
+  /** Stores the file as far as it is made, for the next worker. Returns false when that one has the leg already. */
+  readonly keep: (file: File) => Promise<boolean>;
 }
 
 type AnyLeg = Pick<OwnLeg<unknown, NetworkData>, "remote" | "tools">;
@@ -76,11 +78,14 @@ export async function makeFiles<Leg extends AnyLeg, File extends object | string
     const state = withFiles(remote, files);
     const isOver = files !== before && tools.now().getTime() >= until;
     if (isOver) return processing(state, CARRY_ON_SECONDS);
-    const made = await uploads.make({ ...leg, remote: state }, { mediaIndex, begun });
+    const finished = files.slice(0, mediaIndex);
+    const keep = async (file: File) =>
+      (await tools.keepRemote?.(withFiles(remote, [...finished, file]))) ?? true;
+    const made = await uploads.make({ ...leg, remote: state }, { mediaIndex, begun, keep });
     if (isFailed(made)) return failedAt(uploads, leg, { before, files, mediaIndex, failed: made });
     // Safe: a result without a failure is a file.
     const file = made as File;
-    files = [...files.slice(0, mediaIndex), file];
+    files = [...finished, file];
     if (!isWhole(file)) return processing(withFiles(remote, files), CARRY_ON_SECONDS);
   }
   return { files };

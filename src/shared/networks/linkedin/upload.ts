@@ -80,7 +80,7 @@ const CHANGED: LegFailure = {
 };
 
 /** The owner of the file, and the time limit: a call of `prepare` that runs longer may lose the leg. */
-interface Uploading extends AsAccount {
+interface Uploading extends AsAccount, Pick<Making<Asset>, "keep"> {
   readonly until: number;
   readonly mediaIndex: number | undefined;
 }
@@ -116,23 +116,34 @@ const videoShape = objectShape(() => ({
 export function uploadFile(until: number) {
   return async (
     leg: Leg,
-    { mediaIndex: index, begun }: Making<Asset>,
+    { mediaIndex: index, begun, keep }: Making<Asset>,
   ): Promise<MadeFile<Asset>> => {
     const wanted = wantedFiles(leg.draft)[index];
     if (wanted === undefined) throw new Error("an upload without a file");
-    const uploading = { ...leg, until, mediaIndex: wanted.mediaIndex ?? undefined };
+    const uploading = { ...leg, until, keep, mediaIndex: wanted.mediaIndex ?? undefined };
     if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true)
-      return finalize(uploading, begun, begun.upload);
+      return brokenIfRefused(await finalize(uploading, begun, begun.upload));
     const file = await openFile(wanted, leg.tools);
     if ("failure" in file) return file;
     if (file.kind !== "video") return uploadWhole(uploading, file);
     try {
       const asset = begun ?? (await beginVideo(uploading, file.body));
-      return "upload" in asset ? await uploadParts(uploading, asset, file.body) : asset;
+      if (!("upload" in asset)) return asset;
+      const made = await uploadParts(uploading, asset, file.body);
+      return begun === undefined ? made : brokenIfRefused(made);
     } finally {
       await file.body.close();
     }
   };
+}
+
+/**
+ * Turns the refusal of an upload that an earlier run began into one of that upload alone, which may have ended or been put
+ * together meanwhile. The file is then uploaded again, and refused again if it was the reason.
+ */
+function brokenIfRefused(made: MadeFile<Asset>): MadeFile<Asset> {
+  const isRefused = "failure" in made && made.kind === "rejected";
+  return isRefused ? { kind: "broken", failure: made.failure } : made;
 }
 
 function initialize(
@@ -185,8 +196,9 @@ async function beginVideo(uploading: Uploading, file: MediaFile): Promise<MadeFi
 }
 
 /**
- * Uploads each part to the address that the network gave for it. The receipts are stored as they come. The file must not
- * have changed since the first.
+ * Uploads each part to the address that the network gave for it. The receipts are stored as they come, so that a worker
+ * that goes on after a crash begins with the next part. The last one is stored with what follows. The file must not have
+ * changed since the first.
  */
 async function uploadParts(
   uploading: Uploading,
@@ -209,6 +221,8 @@ async function uploadParts(
       return sent.kind === "try_later" && hasProgress ? { ...sent, file: soFar() } : sent;
     parts[index] = { ...part, etag: sent };
     hasProgress = true;
+    const isLast = parts.every(({ etag }) => etag !== undefined);
+    if (!isLast && !(await uploading.keep(soFar()))) return soFar();
   }
   const finished = await finalize(uploading, asset, { ...upload, parts });
   return finished.kind === "try_later" ? { ...finished, file: soFar() } : finished;

@@ -21,6 +21,7 @@ import {
   toPublish,
   tryLater,
   waitFor,
+  withCallOf,
   withRemote,
 } from "./call-work.ts";
 import { withoutGuesses, withWarnings } from "./leg-attempt.ts";
@@ -108,13 +109,24 @@ function noting(tools: NetworkTools, { repairs: noted, files }: PrepareNotes): N
 }
 
 /** Uploads media and creates containers. */
-export async function prepareFiles(before: CallWork): Promise<Step> {
-  const { run, network } = before;
+export async function prepareFiles(given: CallWork): Promise<Step> {
+  const { run, network } = given;
   const noted: PrepareNotes = { repairs: [], files: new Map() };
-  const tools = noting(run.tools, noted);
+  let before = given;
+  const tools: NetworkTools = {
+    ...noting(run.tools, noted),
+    async keepRemote(remote) {
+      const kept = withRemote(before, remote);
+      // What no row can hold ends the step when it is returned.
+      if (kept === undefined) return true;
+      // Whatever ended the workers before this one did not keep it from getting further.
+      before = withCallOf(kept, (call) => ({ ...call, crashes: 0 }));
+      return await run.claim.save(before.leg);
+    },
+  };
   const { repairs } = noted;
   const outcome = await run.claim.renewing(() =>
-    network.calls.publish.prepare(toPublish(before), tools),
+    network.calls.publish.prepare(toPublish(given), tools),
   );
   // The account's limit of alternative texts may have changed since accepting.
   const { limits } = accountOfWork(before).connection;
