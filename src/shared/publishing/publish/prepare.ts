@@ -119,7 +119,7 @@ export async function prepareFiles(given: CallWork): Promise<Step> {
       const kept = withRemote(before, remote);
       // What no row can hold ends the step when it is returned.
       if (kept === undefined) return true;
-      // Whatever ended the workers before this one did not keep it from getting further.
+      // What ended the workers before did not stop this one.
       before = withCallOf(kept, (call) => ({ ...call, crashes: 0 }));
       return await run.claim.save(before.leg);
     },
