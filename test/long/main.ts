@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
 import { fuzzFiles } from "../media/fuzz.ts";
 
 /**
@@ -42,21 +43,15 @@ const BOUNDED = [
   "test/process/relay/hostile.test.ts",
 ];
 
-/** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
+/** Tests of which `npm test` takes one case of each kind, and which take all cases here: those that ask which run it is. */
 const COMBINED = [
-  "test/http/access/under-way.test.ts",
-  "test/outside/browser",
-  "test/outside/client",
-  "test/http/reference/docs.test.ts",
-  "test/partition/group-commit.test.ts",
-  "test/limits/instances.test.ts",
-  "test/limits/signing-in.test.ts",
-  "test/mail",
-  "test/media/verdicts.test.ts",
+  ...globSync("test/**/*.test.ts", { exclude: ["**/node_modules"] }).filter((path) =>
+    readFileSync(path, "utf8").includes("/setup/long-check.ts"),
+  ),
+  // These ask by way of what they import.
+  "test/http/identity-faults.test.ts",
   "test/networks/contract",
-  "test/outside/peers",
-  "test/model/simulation/mutants.test.ts",
-  "test/process/relay",
+  "test/tenants/counts-faults.test.ts",
 ];
 
 /** Tests that `npm test` runs, too, told by a variable that this is the long check. */

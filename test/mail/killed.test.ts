@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startedTotp } from "../setup/authenticator.ts";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
-import { casesOf, IS_LONG } from "../setup/long-check.ts";
+import { casesOf, DEATHS_APART, IS_LONG } from "../setup/long-check.ts";
 import type { Relay } from "../setup/relay.ts";
 import { dying, repeatsOf, startWorld, type Dying, type World } from "./dying.ts";
 import {
@@ -277,8 +277,6 @@ const FLOWS: Readonly<Record<string, Dying>> = {
 /** More than any of these writes. */
 const WRITES_MAX = 60;
 const MOMENTS = casesOf(["before", "after"] as const);
-// Each write in the long check; here each is met by one flow or another.
-const STEP = IS_LONG ? 1 : 3;
 
 let deaths = 0;
 
@@ -286,14 +284,14 @@ test.each(Object.entries(FLOWS).map(([name, die], index) => [name, die, index] a
   "%s is neither lost nor told twice, whichever write its process dies at",
   async (_name, die, index) => {
     for (const moment of MOMENTS) {
-      let nth = 1 + (index % STEP);
+      let nth = 1 + (index % DEATHS_APART);
       while ((await die(world, { nth, moment })) === "died") {
         deaths += 1;
-        nth += STEP;
+        nth += DEATHS_APART;
         expect(nth).toBeLessThan(WRITES_MAX);
       }
       // The last run is one without a death.
-      expect(nth).toBeGreaterThan(STEP);
+      expect(nth).toBeGreaterThan(DEATHS_APART);
     }
   },
 );

@@ -1,4 +1,5 @@
 import type { TableFault } from "../model/storage-model.ts";
+import { pairsOf } from "./long-check.ts";
 import { startRelay, type Relay } from "./relay.ts";
 
 const FAULTS: readonly TableFault[] = [
@@ -8,12 +9,14 @@ const FAULTS: readonly TableFault[] = [
   "false_412",
   "unavailable",
 ];
-/** Every fault at each of the first writes of a call. */
-export function faultsAtWrites(writesMax: number): (readonly [fault: TableFault, nth: number])[] {
-  return FAULTS.flatMap((fault) =>
-    Array.from({ length: writesMax }, (_, index) => [fault, index + 1] as const),
+/** Every fault, and each of the first writes of a call; in the long check every fault at each of them. */
+export const faultsAtWrites = (
+  writesMax: number,
+): readonly (readonly [fault: TableFault, nth: number])[] =>
+  pairsOf(
+    FAULTS,
+    Array.from({ length: writesMax }, (_, index) => index + 1),
   );
-}
 
 /** Two instances of one deployment: writes of `relay` to tables meet the fault that is asked for, those of `calm` none. */
 export interface FaultedRelay {

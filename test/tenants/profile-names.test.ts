@@ -3,6 +3,7 @@ import type { Profile } from "../../src/shared/tenants/profiles/profile.ts";
 import { nameViolations } from "../model/simulation/lists.ts";
 import { dyingAt } from "../setup/dying-relay.ts";
 import { anApplication, aProfile, type TestApplication } from "../setup/factories.ts";
+import { DEATHS_APART } from "../setup/long-check.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/use-relay.ts";
 import { eraseProfiles } from "../setup/walks.ts";
@@ -58,9 +59,8 @@ test.each(Object.entries(CHANGES))(
   async (_, { act, end }) => {
     for (const moment of ["before", "after"] as const) {
       let result: Awaited<ReturnType<typeof dyingAt>> = "died";
-      let nth = 0;
-      while (result === "died" && nth < WRITES_MAX) {
-        nth += 1;
+      let nth = 1;
+      for (; result === "died" && nth < WRITES_MAX; nth += DEATHS_APART) {
         const application = await anApplication(relay);
         const { id } = await aProfile(relay, application, { title: "Before", externalId: "mine" });
         expect(await wrongNames(application), `prepared ${nth}`).toEqual([]);
@@ -75,7 +75,7 @@ test.each(Object.entries(CHANGES))(
         expect(await wrongNames(application), `after ${nth} ${moment}`).toEqual([]);
       }
       expect(result).toBe("lived");
-      expect(nth).toBeGreaterThan(1);
+      expect(nth).toBeGreaterThan(1 + DEATHS_APART);
     }
   },
 );
@@ -103,7 +103,7 @@ test(
   { timeout: 120_000 },
   async () => {
     let result: Awaited<ReturnType<typeof dyingAt>> = "died";
-    for (let nth = 1; result === "died" && nth < ERASURE_WRITES_MAX; nth += 1) {
+    for (let nth = 1; result === "died" && nth < ERASURE_WRITES_MAX; nth += DEATHS_APART) {
       const application = await anApplication(relay);
       const { id } = await aProfile(relay, application, { title: "Before", externalId: "mine" });
       const moment = nth % 2 === 0 ? "before" : "after";

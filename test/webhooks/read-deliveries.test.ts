@@ -4,11 +4,14 @@ import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delive
 import { toDeliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
 import { newEvent } from "../../src/shared/events/events.ts";
 import { aKey, anApplication, aProfile, dataOf } from "../setup/factories.ts";
+import { IS_LONG } from "../setup/long-check.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
+/** Pages have at most a thousand rows. */
+const MANY = IS_LONG ? 100_000 : 10_000;
 /** Headers that belong to a call, and not to what is delivered. */
 const OF_THE_CALL = [
   "host",
@@ -142,7 +145,7 @@ describe("deliveries of a time", () => {
     }
   });
 
-  test("a call reads as much with 100,000 deliveries as with ten", async () => {
+  test(`a call reads as much with ${MANY} deliveries as with ten`, async () => {
     const endpoint = await anEndpoint(relay, receiver);
     const { platform, key } = endpoint.application;
     const { endpoints } = relay.services.webhooks.stores;
@@ -152,7 +155,7 @@ describe("deliveries of a time", () => {
     const about = { applicationId: endpoint.application.id, profileId: null, postId: null };
     let written = 0;
     const counts = [];
-    for (const size of [10, 1_000, 100_000]) {
+    for (const size of [10, 1_000, MANY]) {
       const rows = [];
       for (; written < size; written += 1) {
         const now = new Date(start + written * 10_000);

@@ -14,6 +14,8 @@ export interface Mutant {
   readonly every?: number;
   /** A seed that shows it, where it takes many to find one: `npm test` begins there. */
   readonly firstSeed?: number;
+  /** Whether one seed of hundreds shows it, or only a large run: the long check has it, others break its rule sooner. */
+  readonly isRare?: true;
   /** Whether customers of all its runs write first comments and remove posts. */
   readonly followsUp?: true;
   /** A small model that shows it, where it takes more than a run of the simulation has. */

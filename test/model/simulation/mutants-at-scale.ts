@@ -34,7 +34,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
-    firstSeed: 1_600,
+    isRare: true,
     services: (services) =>
       listing(services, "platform", ({ wakes }) => ({
         wakes: wakes.slice(0, 100),
@@ -45,7 +45,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2b: a walk that ends early begins again",
     era: 22,
     every: PLATFORMS_EVERY,
-    firstSeed: 1_600,
+    isRare: true,
     install: () =>
       withWalk("sweep-stalled-work", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -391,7 +391,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 628,
+    firstSeed: 658,
     services({
       webhooks: {
         stores: { pending },

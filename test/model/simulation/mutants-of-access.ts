@@ -83,6 +83,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
   {
     name: "F2: a change of access is answered before the access version is raised",
     era: 52,
+    firstSeed: 23,
     shownBy: fence,
     services: (services) =>
       withoutVersion(services, (platformId) => {
@@ -93,7 +94,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
   {
     name: "F3: rows are kept under the access version that is read after them",
     era: 53,
-    firstSeed: 946,
+    isRare: true,
     shownBy: fence,
     services({ access: { accessCache }, ledger: { partitions } }) {
       replaceIn(accessCache, (former) => ({

@@ -93,7 +93,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "K2: a first comment that is sent again without a look-up",
     era: 79,
-    firstSeed: 235,
+    isRare: true,
     followsUp: true,
     install: () => withComments({ ...COMMENT, find: () => Promise.resolve({ kind: "absent" }) }),
   },

@@ -4,7 +4,7 @@ import { describeFailure, Report } from "./report.ts";
 import { simulate } from "./simulation.ts";
 
 /** The long check runs twenty thousand, a hundred large ones among them. */
-const SEEDS = 60;
+const SEEDS = 30;
 /** Seeds after which it ends, whatever has not happened. A change of the code moves what happens in which seed. */
 const SEEDS_MAX = 180;
 /** In the midst of 3,000 platforms that are active all the time. */

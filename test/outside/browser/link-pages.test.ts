@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LOCALES } from "../../../src/shared/runtime/locale.ts";
 import { PASSWORD } from "../../setup/factories.ts";
 import { freePort } from "../../setup/free-ports.ts";
+import { casesOf } from "../../setup/long-check.ts";
 import { startMailedRelay, tokenIn, type MailedRelay } from "../../setup/mail.ts";
 import { serveRelay } from "../../setup/relay-server.ts";
 import { DARK_DESK, LIGHT_PHONE, openPage, violations } from "./axe.ts";
@@ -53,7 +54,7 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
     await mailed?.stop();
   });
 
-  test.each(LOCALES)(
+  test.each(casesOf(LOCALES, 2))(
     "pages of one-time links are accessible in %s",
     async (locale) => {
       for (const look of [LIGHT_PHONE, DARK_DESK]) {
@@ -83,7 +84,7 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
   test(
     "a double click and a reload show that a password was saved, or an invitation accepted",
     async () => {
-      const delays = [60, 100, 150, 200, 300];
+      const delays = casesOf([100, 60, 150, 200, 300]);
       const password = "copper lantern 4 walnuts";
       for (const delay of delays) {
         const email = `invited-${delay}@example.com`;

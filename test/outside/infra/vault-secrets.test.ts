@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -10,53 +10,96 @@ import { SETTINGS } from "../../../src/shared/config/settings.ts";
 const run = promisify(execFile);
 const SCRIPT = resolve(import.meta.dirname, "../../../infra/tools/vault-secrets.ts");
 
-/** The Azure CLI's part in it: a vault in a JSON file, and a list of what was on its command lines. */
-const AZ = `#!${process.execPath}
-const { appendFileSync, readFileSync, writeFileSync } = require("node:fs");
-const [, , ...args] = process.argv;
-const folder = __dirname;
-appendFileSync(folder + "/calls.txt", args.join(" ") + "\\n");
-const vault = JSON.parse(readFileSync(folder + "/vault.json", "utf8"));
-const option = (name) => args[args.indexOf(name) + 1];
-const fail = (text) => { console.error(text); process.exit(3); };
-const site = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Web/sites/func-example/config/configreferences/appsettings";
-if (args[0] === "rest" && option("--uri").startsWith(site)) {
-  const asked = readFileSync(folder + "/calls.txt", "utf8").split("--method post").length - 1;
-  if (option("--method") === "get")
-    console.log(JSON.stringify({ value: Object.entries(vault.references).map(([name, statuses]) =>
-      ({ name, properties: { status: statuses[Math.min(asked, statuses.length - 1)] } })) }));
-  process.exit(0);
-}
-if (args[0] === "functionapp" && args[1] === "restart") process.exit(0);
-if (args[0] !== "keyvault" || args[1] !== "secret" || option("--vault-name") !== "kv-example") fail("what?");
-if (vault.broken === args[2]) fail("ServiceUnavailable");
-if (vault.forbidden > 0) {
-  vault.forbidden -= 1;
-  writeFileSync(folder + "/vault.json", JSON.stringify(vault));
-  fail("(Forbidden) Caller is not authorized to perform action on resource.");
-}
-const name = option("--name");
-if (args[2] === "list") console.log(Object.keys(vault).join("\\n"));
-else if (args[2] === "show") console.log(vault[name] ?? fail("SecretNotFound"));
-else if (args[2] === "set" && option("--file") === "/dev/stdin") {
-  vault[name] = readFileSync(0, "utf8");
-  writeFileSync(folder + "/vault.json", JSON.stringify(vault));
-} else fail("what?");
+/**
+ * The Azure CLI's part in it: a vault with a file for each secret, what an app's settings are said to be, one file each
+ * with a line for each time that it was told to look again, and a list of what was on its command lines. A shell, for it
+ * is started more than a hundred times.
+ */
+const AZ = `#!/bin/sh
+folder=\${0%/*}
+echo "$*" >>"$folder/calls.txt"
+fail() { echo "$1" >&2; exit 3; }
+command="$1 $2" verb=$3
+while [ $# -gt 0 ]; do
+  case $1 in
+    --name) name=$2 ;;
+    --file) file=$2 ;;
+    --uri) uri=$2 ;;
+    --method) method=$2 ;;
+    --vault-name) vault=$2 ;;
+  esac
+  shift
+done
+site=/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Web/sites/func-example/config/configreferences/appsettings
+case "$command $uri" in
+  "rest --method $site"*)
+    [ "$method" = get ] || exit 0
+    asked=$(grep -c -e "--method post" "$folder/calls.txt")
+    for one in "$folder"/references/*; do
+      status=$(head -n $((asked + 1)) "$one" | tail -n 1)
+      all="$all\${all:+,}{\\"name\\":\\"\${one##*/}\\",\\"properties\\":{\\"status\\":\\"$status\\"}}"
+    done
+    echo "{\\"value\\":[$all]}"
+    exit 0 ;;
+  "functionapp restart "*) exit 0 ;;
+esac
+[ "$command $vault" = "keyvault secret kv-example" ] || fail "what?"
+[ ! -e "$folder/broken-$verb" ] || fail ServiceUnavailable
+read -r forbidden <"$folder/forbidden"
+if [ "$forbidden" -gt 0 ]; then
+  echo $((forbidden - 1)) >"$folder/forbidden"
+  fail "(Forbidden) Caller is not authorized to perform action on resource."
+fi
+case "$verb $file" in
+  "list "*) ls "$folder/secrets" ;;
+  "show "*) cat "$folder/secrets/$name" 2>/dev/null || fail SecretNotFound ;;
+  "set /dev/stdin") cat >"$folder/secrets/$name" ;;
+  *) fail "what?" ;;
+esac
 `;
+
+interface Vault {
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** The statuses of a setting of the app, each once the app was told to look again. */
+  readonly references?: Readonly<Record<string, readonly string[]>>;
+  /** How many questions are refused before the right to ask arrives. */
+  readonly forbidden?: number;
+  /** What it has no answer to. */
+  readonly broken?: "list";
+}
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "relay-vault-"));
-  await writeFile(join(folder, "package.json"), "{}");
   await writeFile(join(folder, "az"), AZ);
   await chmod(join(folder, "az"), 0o755);
   await fill({});
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const fill = (vault: object) => writeFile(join(folder, "vault.json"), JSON.stringify(vault));
-const vault = async () =>
-  JSON.parse(await readFile(join(folder, "vault.json"), "utf8")) as Record<string, string>;
+async function fill({
+  secrets = {},
+  references = {},
+  forbidden = 0,
+  broken,
+}: Vault): Promise<void> {
+  await writeFile(join(folder, "forbidden"), `${forbidden}\n`);
+  if (broken !== undefined) await writeFile(join(folder, `broken-${broken}`), "");
+  for (const [kind, files] of Object.entries({ secrets, references })) {
+    await mkdir(join(folder, kind), { recursive: true });
+    for (const [name, said] of Object.entries(files))
+      await writeFile(join(folder, kind, name), [said].flat().join("\n"));
+  }
+}
+
+/** What the vault holds. */
+async function vault(): Promise<Record<string, string>> {
+  const names = await readdir(join(folder, "secrets"));
+  const read = (name: string) => readFile(join(folder, "secrets", name), "utf8");
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await read(name)] as const)),
+  );
+}
 
 const APP = {
   AZURE_SUBSCRIPTION_ID: "sub",
@@ -101,7 +144,7 @@ describe("making the secrets of a deployment", () => {
   });
 
   test("leaves alone what is there", async () => {
-    await fill({ "key-pepper": "the one that every hash was made with" });
+    await fill({ secrets: { "key-pepper": "the one that every hash was made with" } });
     await secrets("create");
     const first = await vault();
     await secrets("create");
@@ -112,7 +155,7 @@ describe("making the secrets of a deployment", () => {
   test("makes nothing where the vault does not say what it has", async () => {
     await fill({ broken: "list" });
     expect((await secrets("create")).ok).toBe(false);
-    expect(await vault()).toEqual({ broken: "list" });
+    expect(await vault()).toEqual({});
   });
 
   test("shows no secret, neither on the screen nor on a command line", async () => {
