@@ -48,7 +48,7 @@ const COMBINED = [
   ...globSync("test/**/*.test.ts", { exclude: ["**/node_modules"] }).filter((path) =>
     readFileSync(path, "utf8").includes("/setup/long-check.ts"),
   ),
-  // These ask by way of what they import.
+  // These ask through what they import.
   "test/http/identity-faults.test.ts",
   "test/networks/contract",
   "test/tenants/counts-faults.test.ts",
