@@ -42,6 +42,7 @@ export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement)
   writeCurlFile(curlFile, demo);
   const rows = [
     ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, logins, failures to cause"],
+    ["Uploads", `${demo.sandboxUrl}/uploads`, "uploads a file of your disk, step by step"],
     ["Mailbox", `${demo.sandboxUrl}/mailbox`, "every mail that the relay sends"],
     ["Reference", `${demo.baseUrl}/docs`, "every call of the API, with its fields and errors"],
     ["Try calls", `${demo.sandboxUrl}/reference`, "the reference with buttons that send a call"],

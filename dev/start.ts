@@ -216,7 +216,9 @@ async function bringUp(run: Run, options: Options): Promise<void> {
     sandbox.connectUrl = demo.connectUrl;
     sandbox.referenceUrl = `${baseUrl}/docs#demo=${demo.apiKey},${demo.profileId},createPost`;
     const connectUrl = `${sandbox.url}/connect`;
-    announce({ demo, connectUrl, demoFile, curlFile: join(local, "demo.curl") });
+    const curlFile = join(local, "demo.curl");
+    sandbox.customer = { ...demo, curlFile };
+    announce({ demo, connectUrl, demoFile, curlFile });
   }
 }
 

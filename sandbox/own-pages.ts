@@ -9,6 +9,7 @@ import type { RequestLog } from "./request-log.ts";
 import { mailboxRoutes } from "./mailbox-page.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { route } from "./network.ts";
+import { uploadRoutes, type UploadingCustomer } from "./uploads-page.ts";
 
 const TIMES_MAX = 1000;
 
@@ -28,6 +29,8 @@ export interface Workings {
   connectUrl(): string;
   /** The relay's reference with a key to try calls with; "" while there is none. */
   referenceUrl(): string;
+  /** For whom the page of uploads uploads files; undefined while there is no relay. */
+  customer(): UploadingCustomer | undefined;
 }
 
 function problem(message: string): Refusal {
@@ -161,6 +164,7 @@ export function ownSite(workings: Workings): Site {
         return switched(() => workings.advance(milliseconds));
       }),
       ...mailboxRoutes(workings.mailbox),
+      ...uploadRoutes(workings.networks, () => workings.customer()),
       route("GET /_sandbox/blobs/{sha256}", "sandbox", (exchange) => blob(workings, exchange)),
     ],
     notFound: () => json(404, { error: "the sandbox has no such page" }),

@@ -18,6 +18,7 @@ import { mediaSite } from "./sample-media.ts";
 import { SavedState } from "./saved-state.ts";
 import { serve } from "./serving.ts";
 import type { Served } from "./serving.ts";
+import type { UploadingCustomer } from "./uploads-page.ts";
 
 const DEFAULT_PORT = 7072;
 
@@ -44,6 +45,8 @@ export interface Sandbox {
   connectUrl: string;
   /** Where `/reference` leads: the reference of the relay, with a key in the fragment; "" while there is none. */
   referenceUrl: string;
+  /** For whom the page `/uploads` uploads files; undefined while there is no relay. */
+  customer: UploadingCustomer | undefined;
   /** The networks with their accounts and switches. */
   readonly networks: Networks;
   /** What is public, oldest first. */
@@ -108,6 +111,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     mailbox,
     connectUrl: () => sandbox.connectUrl,
     referenceUrl: () => sandbox.referenceUrl,
+    customer: () => sandbox.customer,
   });
   const changed: Served["changed"] = (network, method) =>
     network === undefined || method === "GET" ? saved?.changed() : saved?.saveOne(network);
@@ -121,6 +125,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     port,
     connectUrl: "",
     referenceUrl: "",
+    customer: undefined,
     networks,
     posts,
     reset,

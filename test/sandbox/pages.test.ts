@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -70,6 +73,31 @@ test("every post has a page, at the network's own address and at the sandbox's",
   const [post] = at.sandbox.posts();
   expect((await at.call(null, post?.page ?? "")).text).toContain("to be found");
   expect((await at.call(HOST, new URL(String(url)).pathname)).text).toContain("to be found");
+});
+
+test("the page of uploads says what it lacks, and lends its key to no other origin", async () => {
+  const without = await at.call(null, "/uploads");
+  expect([without.status, without.text.includes("npm start")]).toEqual([404, true]);
+  const heard: string[] = [];
+  const relay = createServer((request, response) => {
+    heard.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end("{}");
+  });
+  await once(relay.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void relay.close());
+  const baseUrl = `http://127.0.0.1:${(relay.address() as AddressInfo).port}/api`;
+  at.sandbox.customer = { baseUrl, apiKey: "key", profileId: "prf_1", curlFile: "demo.curl" };
+  expect((await at.call(null, "/uploads")).text).not.toContain("apiKey");
+  const call = (path: string, origin: string, method = "POST") =>
+    at.call(null, `/uploads/v1/${path}`, { method, headers: { origin } });
+  const results = [
+    await call("media", "https://evil.example"),
+    await call("media/m_1", "null", "DELETE"),
+    await call("media/%2e%2e/complete", at.sandbox.url),
+    await call("media/m_1/complete", at.sandbox.url),
+  ];
+  expect(results.map(({ status }) => status)).toEqual([403, 403, 404, 200]);
+  expect(heard).toEqual(["POST /api/v1/media/m_1/complete Bearer key"]);
 });
 
 test("what was published is told as JSON, by network", async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../../sandbox/bluesky/state.ts";
@@ -139,4 +140,49 @@ describe.skipIf(!hasChromium)(inBrowser("a page of the sandbox"), () => {
       expect([path, await wrongWith(page)]).toEqual([path, []]);
     }
   });
+
+  test(
+    "everybody can upload a file, post it, and see what became of it and of others",
+    { timeout: RUN_MS },
+    async () => {
+      const { page } = visitor;
+      const { relay, sandbox } = site.world;
+      const publisher = await aPublisher(relay, NETWORK_NAMES);
+      const { key: apiKey, profileId } = publisher;
+      const curlFile = ".local/demo.curl";
+      sandbox.customer = { baseUrl: site.baseUrl, apiKey, profileId, curlFile };
+      await page.goto(`${sandbox.url}/uploads`);
+      const choose = (name: string, mimeType: string, buffer: Buffer) =>
+        page.locator("#file").setInputFiles({ name, mimeType, buffer });
+      const trouble = page.locator(".steps .trouble:not(:empty)");
+
+      await choose("logo.svg", "image/svg+xml", Buffer.from("<svg/>"));
+      await expect.poll(() => trouble.innerText()).toContain('"contentType" must be');
+
+      // Systems that don't know the type tell the browser none.
+      const photo = readFileSync("test/media/heics/photo.heic");
+      await page.route("**/devstoreaccount1/**", (call) => call.abort());
+      await choose("IMG_1.HEIC", "", photo);
+      await expect.poll(() => trouble.innerText()).toContain("Storage can't be reached.");
+      await page.unroute("**/devstoreaccount1/**");
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByRole("heading", { name: "IMG_1.HEIC" }).waitFor();
+      expect(await page.locator("#facts").innerText()).toContain("512 × 512 pixels");
+      expect(await page.locator("#code-curl").innerText()).toContain('"contentType":"image/heic"');
+
+      const accepted = page.waitForResponse((answer) => answer.url().endsWith("/uploads/v1/posts"));
+      await page.getByRole("button", { name: "Post to the demo" }).click();
+      const { data } = (await (await accepted).json()) as { data: { id: string } };
+      await publisher.settle(data.id);
+      const outcome = page.locator("#outcome");
+      await expect.poll(() => outcome.innerText(), { timeout: 20_000 }).toContain("50 tokens");
+      expect(await outcome.getByRole("link").count()).toBe(NETWORK_NAMES.length);
+      expect(await wrongWith(page)).toEqual([]);
+
+      await page.getByRole("button", { name: "Delete IMG_1.HEIC" }).click();
+      expect(await wrongWith(page)).toEqual([]);
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("No files yet.").waitFor();
+    },
+  );
 });

@@ -11,15 +11,18 @@ const RETURN_URL = "https://app.customer.example.org/back";
 /** The relay and the networks, where a browser of this machine finds them. */
 export interface BrowserSite {
   readonly world: World;
+  readonly baseUrl: string;
   close(): Promise<void>;
 }
 
 export async function openSite(): Promise<BrowserSite> {
   const port = await freePort();
-  const world = await openWorld({ ...DEMO_APPS, PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api` });
+  const baseUrl = `http://127.0.0.1:${port}/api`;
+  const world = await openWorld({ ...DEMO_APPS, PUBLIC_BASE_URL: baseUrl });
   const server = await serveRelay(world.relay, port);
   return {
     world,
+    baseUrl,
     async close() {
       await server.close();
       await world.close();
