@@ -18,6 +18,7 @@ import { startMailServer } from "./mail-server.ts";
 import { Mailbox } from "../sandbox/mailbox.ts";
 import { startSandbox } from "../sandbox/server.ts";
 import type { Sandbox } from "../sandbox/server.ts";
+import type { SandboxNetwork } from "../sandbox/network.ts";
 import { PORT_SETTINGS, readPorts, refuseTakenPorts } from "./ports.ts";
 import type { Ports } from "./ports.ts";
 import { readRunbook } from "./runbook.ts";
@@ -140,8 +141,11 @@ async function untilHealthy(run: Run, baseUrl: string, longestMs: number): Promi
 function lineShower(sandbox: Sandbox): (line: string, stream: "stdout" | "stderr") => void {
   if ((process.env["VERBOSE"] ?? "") !== "")
     return (line, stream) => process[stream].write(`${line}\n`);
+  const sandboxNetworks: readonly SandboxNetwork[] = Object.values(sandbox.networks);
   const surroundings = {
     posts: () => sandbox.posts(),
+    usernameOf: (network: string, accountId: string) =>
+      sandboxNetworks.find(({ name }) => name === network)?.usernameOf(accountId),
     pageOf: ({ page }: { readonly page: string }) => sandbox.url + page,
     advice: readRunbook(),
   };
@@ -214,7 +218,8 @@ async function bringUp(run: Run, options: Options): Promise<void> {
   if (demo === undefined) console.log(`The API is at ${baseUrl}. Ctrl-C stops everything.`);
   else {
     sandbox.connectUrl = demo.connectUrl;
-    sandbox.referenceUrl = `${baseUrl}/docs#demo=${demo.apiKey},${demo.profileId},createPost`;
+    const { apiKey, profileId, applicationId } = demo;
+    sandbox.referenceUrl = `${baseUrl}/docs#demo=${apiKey},${profileId},${applicationId},createPost`;
     const connectUrl = `${sandbox.url}/connect`;
     const curlFile = join(local, "demo.curl");
     sandbox.customer = { ...demo, curlFile };

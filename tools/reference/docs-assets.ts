@@ -15,7 +15,7 @@ a { color: var(--link); }
 main { padding: 1rem; min-width: 0; }
 .top { position: sticky; top: 0; z-index: 2; display: flex; align-items: center; justify-content: space-between; gap: 1rem;
   min-height: 3rem; padding: 0 1rem; background: var(--ground); border-bottom: 1px solid var(--line); font-weight: 600; }
-.top a { color: inherit; text-decoration: none; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; margin-right: auto; }
+.top a { color: inherit; text-decoration: none; line-height: 1.25; overflow-wrap: anywhere; margin-right: auto; }
 .top input { position: absolute; opacity: 0; }
 .top label { padding: .35rem .75rem; border: 1px solid var(--soft); border-radius: .4rem; cursor: pointer; }
 .top input:focus-visible + label { outline: 3px solid var(--link); outline-offset: 2px; }
@@ -103,6 +103,8 @@ pre code { font-size: inherit; }
 .try { padding: .75rem; display: grid; gap: .5rem; border-top: 1px solid var(--line); font-size: .875rem; }
 .try textarea { font: .8125rem/1.5 ui-monospace, monospace; field-sizing: content; min-height: 6rem; }
 .try button { justify-self: start; }
+.try [aria-invalid="true"] { border: 2px solid var(--delete); }
+.try .wrong { margin: 0; color: var(--delete); }
 .skip { position: absolute; left: -100vw; z-index: 3; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--ground); padding: .5rem; }
 @media (min-width: 60rem) {
@@ -137,7 +139,7 @@ export const DOCS_SCRIPT = `
     find: ["get", "list"], image: ["picture", "media"], images: ["pictures", "media"], media: ["files"], month: ["days", "period", "usage"],
     monthly: ["days", "period", "usage"], search: ["get", "list"], statistics: ["stats"], upload: ["files", "mediaurls"], workspace: ["platform"] };
   // Words for what an operation is used for, which its own text doesn't have.
-  const PURPOSES = { getStats: "analytics month monthly report", listApplicationPosts: "attention failed partial problem",
+  const PURPOSES = { createMedia: "upload", getStats: "analytics month monthly report", listApplicationPosts: "attention failed partial problem",
     listProfiles: "begins name prefix starts" };
   const FILLERS = new Set("a an and do for how i in my need needs of on that the this to which with".split(" "));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
@@ -156,27 +158,37 @@ export const DOCS_SCRIPT = `
       const kind = part.matches("#schemas article") ? "Schema" : part.matches("#errors .codes > div") ? "API error" : part.matches(".codes > div") ? "Leg error or finding" : "";
       const place = part.querySelector(".place")?.textContent.trim().replace(/\\s+/g, " ") ?? kind;
       const text = own ? part.querySelector("h2 + p")?.textContent ?? "" : part.textContent;
-      const title = [name, place, part.id, PURPOSES[part.id] ?? ""].join(" ").toLowerCase();
-      return { id: part.id, name, place, isCatalog: part.matches("#schemas article, .codes > div"), title, text: text.toLowerCase() };
+      const title = [name, place, part.id, PURPOSES[part.id] ?? ""].join(" ");
+      const isCatalog = part.matches("#schemas article, .codes > div");
+      return { id: part.id, name, place, isCatalog, words: wordsOf(name), title: wordsOf(title), text: wordsOf(text) };
     });
+  // Each part of a name such as "mediaUrls" begins a word, too.
+  const wordsOf = (text) => text.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "\\u200b").toLowerCase();
+  // Finds words that begin with what was typed.
+  const beginning = (typed) => {
+    const letters = [...typed].map((letter) => letter.replace(/[^a-z0-9]/, "\\\\$&"));
+    return new RegExp("(?<![a-z0-9])" + letters.join("\\u200b?"));
+  };
   const search = () => {
     const typed = box.value.toLowerCase().split(/\\s+/).filter((word) => word !== "");
     const meant = typed.filter((word) => !FILLERS.has(word));
-    const words = (meant.length === 0 ? typed : meant).map((word) => [word, ...(SYNONYMS[word] ?? [])]);
-    const isIn = (text) => words.every((any) => any.some((word) => text.includes(word)));
+    const words = (meant.length === 0 ? typed : meant).map((word) => ({
+      own: beginning(word), any: [word, ...(SYNONYMS[word] ?? [])].map(beginning) }));
+    // Another word for what was typed counts in a title alone: in texts, most of them mean something else.
+    const isIn = (title, text = "") => words.every(({ own, any }) => any.some((word) => word.test(title)) || own.test(text));
+    const isOwn = (title) => words.every(({ own }) => own.test(title));
     contents.hidden = words.length > 0;
     results.replaceChildren();
     count.textContent = "";
     if (words.length === 0) return;
     pages ??= collect();
-    // What is called exactly so, then operations and chapters by name and title, and then schemas and codes.
-    const rank = ({ name, title, isCatalog }) => {
-      if (name.toLowerCase() === typed.join(" ")) return 0;
-      if (isIn(name.toLowerCase())) return isCatalog ? 3 : 1;
-      if (isIn(title)) return isCatalog ? 3 : 2;
-      return isCatalog ? 5 : 4;
+    // Operations and chapters by name and title come first, then schemas and codes, then what only mentions the words.
+    const rank = ({ name, words, title, isCatalog }) => {
+      const isExact = name.toLowerCase() === typed.join(" ");
+      if (isCatalog) return isExact ? 5 : isIn(title) ? 6 : 8;
+      return isExact ? 0 : isOwn(words) ? 1 : isOwn(title) ? 2 : isIn(words) ? 3 : isIn(title) ? 4 : 7;
     };
-    const found = pages.filter((page) => isIn(page.title + " " + page.text));
+    const found = pages.filter((page) => isIn(page.title, page.text));
     const ordered = found.toSorted((left, right) => rank(left) - rank(right));
     count.textContent = found.length === 1 ? "1 result" : found.length + " results";
     for (const page of ordered.slice(0, RESULTS_MAX)) {
@@ -306,17 +318,34 @@ export const DOCS_SCRIPT = `
   mark();
 
   const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
-  const [, key, profile, target = ""] = /^#demo=([\\w]+),(\\w+)(?:,(\\w+))?$/.exec(location.hash) ?? [];
-  if (isLocal && key !== undefined) {
-    kept.set("demo", key + "," + profile);
-    history.replaceState(null, "", location.pathname + (target && "#" + target));
+  // The demo's key and ids, and the operation to show: "#demo=sk_…,prf_…,app_…,createPost".
+  const [, given] = /^#demo=([\\w,]+)$/.exec(location.hash) ?? [];
+  if (isLocal && given !== undefined) {
+    kept.set("demo", given);
+    const target = given.split(",").find((word) => document.getElementById(word) !== null);
+    history.replaceState(null, "", location.pathname + (target === undefined ? "" : "#" + target));
   }
-  const [demoKey, demoProfile] = (isLocal && kept.get("demo") || "").split(",");
-  if (!demoProfile) return;
-  // The example as a call that this relay can carry out: with a file that there is, and a text that was not sent before.
+  const demo = (isLocal && kept.get("demo") || "").split(",");
+  const demoKey = demo.find((word) => word.startsWith("sk_"));
+  if (demoKey === undefined) return;
+  // The latest id of each kind, by its prefix: the demo's own, and then what answers named.
+  const known = new Map();
+  const learn = (text) => {
+    const found = [...text.matchAll(/\\b([a-z]{3})_[0-9A-Z]{26}\\b/g)];
+    // Lists have the newest first.
+    for (const [id, prefix] of found.reverse()) known.set(prefix, id);
+  };
+  learn(demo.join(" "));
+  const demoProfile = known.get("prf");
+  const demoApplication = known.get("app");
+  const PREFIXES = { applicationId: "app", connectionId: "con", deliveryId: "dlv", keyId: "key", mediaId: "med", postId: "pst",
+    profileId: "prf", sessionId: "cns", webhookId: "whk" };
+  const filled = (path) => path.replace(/\\{(\\w+)\\}/g, (place, name) => known.get(PREFIXES[name]) ?? place);
+  // The example as a call that this relay can carry out: with ids and a file that there are, and a text that was not sent before.
   const tried = (example) => example && JSON.stringify(JSON.parse(example), (name, value) =>
     name === "mediaUrls" ? value.map(() => "https://media.sandbox.test/portrait.jpg") :
-    name === "text" ? value + " " + new Date().toLocaleTimeString("en-GB") : value, 2);
+    name === "text" ? value + " " + new Date().toLocaleTimeString("en-GB") :
+    typeof value === "string" && /^[a-z]{3}_[0-9A-Z]{26}$/.test(value) ? known.get(value.slice(0, 3)) ?? value : value, 2);
   const addTry = (samples) => {
     const article = samples.closest("article");
     const code = article.querySelector(".tabbed");
@@ -330,20 +359,39 @@ export const DOCS_SCRIPT = `
         open.setAttribute("aria-expanded", String(!panel.hidden));
         return;
       }
-      const path = article.querySelector(".place code").textContent.replace("{profileId}", demoProfile);
+      const path = filled(article.querySelector(".place code").textContent + (samples.dataset.query ?? ""));
       panel = make("form", { className: "try" });
       const label = make("label", { textContent: method });
       const address = make("input", { value: path, spellcheck: false });
+      const wrong = make("p", { className: "wrong", id: article.id + "-wrong", hidden: true });
+      wrong.setAttribute("role", "alert");
+      address.setAttribute("aria-describedby", wrong.id);
       label.append(address);
+      // Nothing is sent with a placeholder: it would be taken for an id.
+      const findPlace = () => {
+        const found = /\\{\\w+\\}/.exec(address.value);
+        wrong.hidden = found === null;
+        wrong.textContent = found === null ? "" : "Replace " + found[0] + " before you send.";
+        address.setAttribute("aria-invalid", String(found !== null));
+        return found;
+      };
+      address.addEventListener("input", () => { if (!wrong.hidden) findPlace(); });
       const bodyLabel = make("label", { textContent: "Body", hidden: samples.dataset.try === "" });
       const body = make("textarea", { value: tried(samples.dataset.try), spellcheck: false });
       bodyLabel.append(body);
       const send = make("button", { textContent: "Send with the demo's key" });
       const answer = make("pre", { tabIndex: -1, hidden: true });
       answer.setAttribute("role", "status");
-      panel.append(label, bodyLabel, send, answer);
+      panel.append(label, wrong, bodyLabel, send, answer);
       panel.addEventListener("submit", async (event) => {
         event.preventDefault();
+        // An id that a call answered meanwhile.
+        address.value = filled(address.value);
+        const place = findPlace();
+        if (place !== null) {
+          address.focus();
+          return address.setSelectionRange(place.index, place.index + place[0].length);
+        }
         answer.hidden = false;
         answer.textContent = "…";
         const base = location.pathname.replace(/\\/docs$/, "");
@@ -354,6 +402,9 @@ export const DOCS_SCRIPT = `
         try {
           const response = await fetch(base + address.value, { method, headers, ...(hasBody ? { body: body.value } : {}) });
           const text = await response.text();
+          if (response.ok) learn(text);
+          known.set("prf", demoProfile);
+          known.set("app", demoApplication);
           let shownText = text;
           try { shownText = JSON.stringify(JSON.parse(text), null, 2); } catch {}
           answer.textContent = response.status + "\\n" + shownText;

@@ -29,7 +29,8 @@ function exampleOf({ example, schema, name }: Parameter): string {
   return typeof found === "string" ? found : `{${name}}`;
 }
 
-function addressOf(path: string, parameters: readonly Parameter[], baseUrl: string): string {
+/** Returns the address of a call with the examples of its parameters, as far as it can't do without them. */
+export function addressOf(path: string, parameters: readonly Parameter[], baseUrl: string): string {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const address = inPath.reduce(
     (text, parameter) => text.replace(`{${parameter.name}}`, exampleOf(parameter)),

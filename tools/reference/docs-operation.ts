@@ -7,7 +7,7 @@ import {
   prose,
   typeMarkup,
 } from "./docs-schema.ts";
-import { codeBlock, sampleBox, type PlacedOperation } from "./docs-code.ts";
+import { addressOf, codeBlock, sampleBox, type PlacedOperation } from "./docs-code.ts";
 import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 function parameterTable(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
@@ -140,7 +140,10 @@ export function operationSection(placed: PlacedOperation, reader: DocumentReader
   const body = requestBody?.content["application/json"]?.example;
   // What the script needs to send the call with the key of a local run.
   const isTried = security.some((one) => "apiKey" in one);
-  const tried = isTried && html`data-try="${body === undefined ? "" : JSON.stringify(body)}"`;
+  const tried =
+    isTried &&
+    html`data-try="${body === undefined ? "" : JSON.stringify(body)}"
+    data-query="${addressOf("", parameters, "")}"`;
   return html`<article id="${operationId}">
     <div class="about">
       <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>

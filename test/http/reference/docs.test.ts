@@ -311,6 +311,9 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
           ["prefix", "listProfiles"],
           ["month", "getStats"],
           ["insufficient_tokens", "error-insufficient_tokens"],
+          ["upload", "createMedia"],
+          ["profile", "createProfile"],
+          ["mediaUrls", "createPost"],
         ] as const) {
           await tab.locator("#q").fill(words);
           const links = await tab.locator("#results a").all();
@@ -320,6 +323,15 @@ describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)",
             expect.arrayContaining([`#${id}`]),
           ]);
         }
+        for (const inside of ["pload", "rofile"]) {
+          await tab.locator("#q").fill(inside);
+          expect([inside, await tab.locator("#count").textContent()]).toEqual([
+            inside,
+            "0 results",
+          ]);
+        }
+        const title = tab.locator(".top a");
+        expect(await title.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
         await tab.locator("#q").fill("insufficient_tokens");
         expect(await tab.locator("#results small").allTextContents()).toEqual(
           expect.arrayContaining(["API error", "Leg error or finding"]),

@@ -60,14 +60,17 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
     { timeout: RUN_MS },
     async () => {
       const publisher = await aPublisher(relay);
-      const { key, profileId } = publisher;
+      const { key, profileId, owner } = publisher;
       for (const look of [LIGHT_PHONE, DARK_DESK]) {
         const { page, refused } = await openPage(chromium, look);
-        await page.goto(`${server.baseUrl}/docs#demo=${key},${profileId},createPost`);
+        await page.goto(`${server.baseUrl}/docs#demo=${key},${profileId},${owner.applicationId},createPost`);
         for (const [operation, status] of [
           ["validatePost", 200],
           ["createPost", 202],
           ["listPosts", 200],
+          // The application is the demo's, and the post the one that was just created.
+          ["listApplicationPosts", 200],
+          ["getApplicationPost", 200],
         ] as const) {
           const samples = page.locator(`#${operation} > .samples`);
           await samples.getByRole("button", { name: "Try it" }).click();
@@ -84,7 +87,23 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
               status: "succeeded",
             });
         }
-        expect(refused).toEqual([]);
+        // Nothing has named a file yet: the call is not sent, and the field is marked.
+        const sent: string[] = [];
+        page.on("request", (request) => sent.push(request.url()));
+        const samples = page.locator("#getMedia > .samples");
+        await samples.getByRole("button", { name: "Try it" }).click();
+        await samples.getByRole("button", { name: "Send with the demo's key" }).click();
+        expect(await samples.getByRole("alert").textContent()).toBe(
+          "Replace {mediaId} before you send.",
+        );
+        const address = samples.getByRole("textbox", { name: "GET" });
+        expect(await address.getAttribute("aria-invalid")).toBe("true");
+        expect(sent).toEqual([]);
+        await address.fill(`/v1/media/med_${"0".repeat(26)}`);
+        expect(await samples.getByRole("alert").isVisible()).toBe(false);
+        await samples.getByRole("button", { name: "Send with the demo's key" }).click();
+        await expect.poll(() => samples.getByRole("status").textContent()).toMatch(/^404/);
+        expect(refused.filter((text) => !text.includes("404"))).toEqual([]);
         await page.close();
       }
     },

@@ -158,7 +158,7 @@ describe("npm start", () => {
     expect([answer.status, answer.url]).toEqual([200, connectUrl]);
     const reference = await fetch(`${sandboxUrl}/reference`, { redirect: "manual" });
     expect(reference.headers.get("location")).toMatch(
-      /^http:\/\/localhost:\d+\/api\/docs#demo=sk_live_\w+,prf_\w+,createPost$/,
+      /^http:\/\/localhost:\d+\/api\/docs#demo=sk_live_\w+,prf_\w+,app_\w+,createPost$/,
     );
     const page = await answer.text();
     for (const name of DEMO_NETWORKS) expect(page).toContain(`/v1/connect/ui/${name}`);
