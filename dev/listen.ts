@@ -29,7 +29,9 @@ const Event = z.object({
       .object({
         platform: z.string(),
         url: z.string().nullable(),
-        error: z.object({ code: z.string() }).nullable(),
+        error: z
+          .object({ code: z.string(), message: z.string(), remediation: z.string() })
+          .nullable(),
       })
       .optional(),
     connection: z.object({ platform: z.string(), status: z.string() }).optional(),
@@ -39,8 +41,11 @@ const Event = z.object({
 
 /** Returns what an event is about, in a few words. */
 function subjectOf({ post, leg, connection, balance }: z.output<typeof Event>["data"]): string {
-  if (leg !== undefined)
-    return `${leg.platform.padEnd(NETWORK_WIDTH)}  ${leg.url ?? leg.error?.code ?? ""}`;
+  if (leg !== undefined) {
+    const { platform, url, error } = leg;
+    const why = error === null ? "" : `${error.code}: ${error.message} ${error.remediation}`;
+    return `${platform.padEnd(NETWORK_WIDTH)}  ${url ?? why}`;
+  }
   if (post !== undefined) return `${post.id}  ${post.status}`;
   if (connection !== undefined) return `${connection.platform}  ${connection.status}`;
   return balance === undefined ? "" : `${balance.available} tokens available`;

@@ -1,19 +1,22 @@
 import { z } from "zod";
 import { endsLegs, type FindingCode } from "../src/shared/networks/contract/errors.ts";
-import { wordsOfCode } from "../src/shared/networks/wording.ts";
+import { inWords } from "../src/shared/networks/wording.ts";
 import { bad, good, soft, strong, uncertain } from "./terminal-style.ts";
 
 const LogLine = z.looseObject({
   at: z.string(),
   level: z.enum(["debug", "info", "warn", "error"]),
   message: z.string(),
+  rule: z.string().nullish(),
+  field: z.string().nullish(),
+  values: z.record(z.string(), z.union([z.string(), z.number()])).nullish(),
 });
 type LogLine = z.output<typeof LogLine>;
 
 /** A post that a network shows, as far as a line tells of it. */
 interface Shown {
   readonly network: string;
-  readonly account: { readonly id: string; readonly username: string };
+  readonly account: { readonly username: string };
   readonly id: string;
   readonly url: string;
   readonly page: string;
@@ -22,6 +25,8 @@ interface Shown {
 export interface Surroundings {
   /** What the sandbox networks show, for names and addresses that people can use. */
   readonly posts: () => readonly Shown[];
+  /** The name of an account at a sandbox network, by the id that the relay logs. */
+  readonly usernameOf: (network: string, accountId: string) => string | undefined;
   /** Where a browser finds the post on this machine. */
   readonly pageOf: (post: Shown) => string;
   /** What to do about a line, by its message. */
@@ -56,15 +61,10 @@ function legLine(line: LogLine, account: string, state: string, rest: string): s
   return `${soft(timeOf(line.at))}  ${cells.join(" ")} ${state}  ${rest}`;
 }
 
-/** The account's name where the sandbox shows a post of it; a server of many may stand in front of its id. */
-function accountOf(line: LogLine, { posts }: Surroundings): string {
+/** The account's name, or its id where the sandbox does not know it. */
+function accountOf(line: LogLine, { usernameOf }: Surroundings): string {
   const id = textOf(line, "account");
-  const network = textOf(line, "network");
-  const known = posts().find(
-    ({ network: at, account }) =>
-      at === network && (id === account.id || id.endsWith(`/${account.id}`)),
-  );
-  return known?.account.username ?? (id || "-");
+  return usernameOf(textOf(line, "network"), id) ?? (id || "-");
 }
 
 function published(line: LogLine, surroundings: Surroundings): string {
@@ -79,16 +79,25 @@ function published(line: LogLine, surroundings: Surroundings): string {
   return legLine(line, account, good("published"), address);
 }
 
-function remedy(code: string): string {
+/** Says what the API says of the leg: the sentences of the rule, and with its numbers. */
+function sentencesOf(line: LogLine): string {
+  const { rule = null, field = null, values } = line;
   // Safe: only a code passes.
-  return endsLegs(code as FindingCode) ? wordsOfCode(code as FindingCode).remediation : "";
+  const code = textOf(line, "reason") as FindingCode;
+  if (!endsLegs(code)) return "";
+  const found = { code, rule, field, values: values ?? {} };
+  const { message, remediation } = inWords(found, {
+    network: textOf(line, "network"),
+    locale: "en",
+  });
+  return `${message} ${remediation}`;
 }
 
 function failed(line: LogLine, surroundings: Surroundings): string {
   const reason = textOf(line, "reason");
   const code = textOf(line, "networkCode");
   const said = code === "" ? reason : `${reason} (${code})`;
-  const rest = `${strong(said)} ${remedy(reason)}`.trimEnd();
+  const rest = `${strong(said)} ${sentencesOf(line)}`.trimEnd();
   return legLine(line, accountOf(line, surroundings), bad("failed   "), rest);
 }
 

@@ -146,7 +146,8 @@ function page() {
   );
   const shown = [...posts.values()].map(({ text, status, legs }) => {
     const ends = legs.map(
-      ({ platform, url, error }) => `${platform} ${escape(url ?? error?.message ?? "…")}`,
+      ({ platform, url, error }) =>
+        `${platform} ${escape(url ?? (error === null ? "…" : `${error.message} ${error.remediation}`))}`,
     );
     return `<li>${escape(text)}: <b>${status}</b> ${ends.join(", ")}`;
   });

@@ -135,7 +135,7 @@ function itemOf({ id, text, status, scheduleAt, legs }) {
   // Messages are sentences, so each network gets a line.
   const ends = legs.map(({ platform, url, error }) =>
     url === null
-      ? `${platform}: ${escape(error?.message ?? "…")}`
+      ? `${platform}: ${error === null ? "…" : escape(`${error.message} ${error.remediation}`)}`
       : `<a href="${escape(url)}">${platform}</a>`,
   );
   const button = `<form method="post" action="/posts/${id}/cancel"><button>Cancel</button></form>`;

@@ -125,8 +125,9 @@ def main():
 
     done = relay.wait(accepted["id"])
     for leg in done["legs"]:
-        why = leg["error"] or {}
-        print(f"{leg['platform']}: {leg['status']} {leg['url'] or why.get('message', '')}")
+        error = leg["error"]
+        why = f"{error['message']} {error['remediation']}" if error else ""
+        print(f"{leg['platform']}: {leg['status']} {leg['url'] or why}")
     print(f"{done['status']}, {done['tokens']['charged']} tokens")
     return 0 if done["status"] == "succeeded" else 1
 

@@ -106,6 +106,10 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
     return this.shared.state.accounts;
   }
 
+  usernameOf(did: string): string | undefined {
+    return findAccount(this.shared.state, did)?.handle;
+  }
+
   /** From now on every access token counts as expired; refresh tokens go on working. */
   expireAccessTokens(): void {
     this.shared.state.accessEpoch += 1;

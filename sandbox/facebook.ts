@@ -35,8 +35,10 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
       label: "Facebook",
       fields: { account: "Dana Demo", pages: "Demo Bakery, Demo Coffee Bar, Demo Wholesale" },
     },
+  ];
+  readonly apps: readonly LogIn[] = [
     {
-      label: "The app at Facebook",
+      label: "Facebook",
       fields: { id: DEMO_FACEBOOK_APP.id, secret: DEMO_FACEBOOK_APP.secret },
     },
   ];
@@ -144,6 +146,11 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
 
   claimsBrowser(exchange: Exchange): boolean {
     return exchange.path.endsWith("/dialog/oauth");
+  }
+
+  usernameOf(pageId: string): string | undefined {
+    const page = findPage(this.shared.state, pageId);
+    return page && `@${page.username}`;
   }
 
   accountOf(exchange: Exchange): string {

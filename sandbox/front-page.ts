@@ -1,6 +1,6 @@
 import { FAILURE_MODES } from "./faults.ts";
 import { ICON, escapeHtml } from "./html.ts";
-import type { PublishedPost, SandboxNetwork } from "./network.ts";
+import type { LogIn, PublishedPost, SandboxNetwork } from "./network.ts";
 import { pageStyle } from "./page-style.ts";
 import { PUBLIC_ANSWERS } from "./public-answers.ts";
 import { postCard } from "./post-card.ts";
@@ -24,16 +24,20 @@ function feed(network: SandboxNetwork, posts: readonly PublishedPost[]): string 
   return `<section class="feed ${escapeHtml(network.name)}" aria-labelledby="${network.name}"><h2 id="${network.name}">${escapeHtml(network.title)} <span>${count}</span></h2>${cards}</section>`;
 }
 
+function listed(logIns: readonly LogIn[]): string {
+  const rows = logIns.map(({ label, fields }) => {
+    const values = Object.entries(fields).map(
+      ([name, value]) => `<span>${escapeHtml(name)} <code>${escapeHtml(value)}</code></span>`,
+    );
+    return `<dt>${escapeHtml(label)}</dt><dd>${values.join("")}</dd>`;
+  });
+  return `<dl>${rows.join("")}</dl>`;
+}
+
 function logIns(networks: readonly SandboxNetwork[]): string {
-  const rows = networks.flatMap((network) =>
-    network.logIns.map(({ label, fields }) => {
-      const values = Object.entries(fields).map(
-        ([name, value]) => `<span>${escapeHtml(name)} <code>${escapeHtml(value)}</code></span>`,
-      );
-      return `<dt>${escapeHtml(label)}</dt><dd>${values.join("")}</dd>`;
-    }),
-  );
-  return `<section class="help" id="logins"><h2>Logins</h2><dl>${rows.join("")}</dl></section>`;
+  const people = listed(networks.flatMap((network) => network.logIns));
+  const apps = listed(networks.flatMap((network) => network.apps ?? []));
+  return `<section class="help" id="logins"><h2>Logins</h2>${people}<details><summary>Developer apps, for a relay with settings of its own</summary>${apps}</details></section>`;
 }
 
 function magicWords(): string {

@@ -29,8 +29,10 @@ export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNe
       label: "Instagram",
       fields: { business: "demo.bakery", creator: "demo.creator", personal: "demo.private" },
     },
+  ];
+  readonly apps: readonly LogIn[] = [
     {
-      label: "The app at Instagram",
+      label: "Instagram",
       fields: { id: DEMO_INSTAGRAM_APP.id, secret: DEMO_INSTAGRAM_APP.secret },
     },
   ];
@@ -88,6 +90,11 @@ export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNe
   setTokenShape(shape: string): void {
     if (shape !== "data" && shape !== "flat") throw new Error('"shape" is data or flat');
     this.shared.state.tokenShape = shape;
+  }
+
+  usernameOf(userId: string): string | undefined {
+    const account = findAccount(this.shared.state, userId);
+    return account && `@${account.username}`;
   }
 
   accountOf(exchange: Exchange): string {

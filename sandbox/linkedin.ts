@@ -11,7 +11,7 @@ import { failureAnswer } from "./linkedin/failures.ts";
 import { oauthRoutes } from "./linkedin/oauth.ts";
 import { peopleRoutes } from "./linkedin/people.ts";
 import { postRoutes } from "./linkedin/posts.ts";
-import { publishedPosts } from "./linkedin/published.ts";
+import { authorOf, publishedPosts } from "./linkedin/published.ts";
 import {
   DEMO_LINKEDIN_APP,
   DEMO_LINKEDIN_ORG_APP,
@@ -29,12 +29,14 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
   readonly hosts = ["www.linkedin.com", "api.linkedin.com"];
   readonly logIns: readonly LogIn[] = [
     { label: "LinkedIn", fields: { member: "Dana Demo", organization: "Demo Bakery Ltd" } },
+  ];
+  readonly apps: readonly LogIn[] = [
     {
-      label: "The app for members at LinkedIn",
+      label: "LinkedIn, for members",
       fields: { id: DEMO_LINKEDIN_APP.id, secret: DEMO_LINKEDIN_APP.secret },
     },
     {
-      label: "The app for organizations at LinkedIn",
+      label: "LinkedIn, for organizations",
       fields: { id: DEMO_LINKEDIN_ORG_APP.id, secret: DEMO_LINKEDIN_ORG_APP.secret },
     },
   ];
@@ -80,6 +82,10 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
     const found = this.shared.state.organizations.find(({ id }) => id === organizationId);
     if (found === undefined) throw new Error(`there is no organization ${organizationId}`);
     found.roles = {};
+  }
+
+  usernameOf(urn: string): string {
+    return authorOf(this.shared.state, urn).username;
   }
 
   accountOf(exchange: Exchange): string {

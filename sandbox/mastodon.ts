@@ -83,6 +83,12 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
     return this.shared.state.accounts;
   }
 
+  /** Takes `<server>/<id>`, because each server has ids of its own. */
+  usernameOf(accountId: string): string | undefined {
+    const found = this.accounts.find(({ host, id }) => accountId === `${host}/${id}`);
+    return found && `@${found.username}@${found.host}`;
+  }
+
   /** A token without the walk through the authorisation page, for tests that are about something else. */
   issueToken(grant: {
     readonly host: string;

@@ -146,7 +146,11 @@ export interface SandboxNetwork extends Site {
   posts(): readonly PublishedPost[];
   /** Posts that were taken down, as readers last saw them; absent where none can be. */
   removedPosts?(): readonly PublishedPost[];
+  /** Returns the name by which readers know an account, by the id that the relay logs. */
+  usernameOf(accountId: string): string | undefined;
   readonly logIns: readonly LogIn[];
+  /** The developers' apps that the network knows, for the settings of a relay. */
+  readonly apps?: readonly LogIn[];
   reset(): void;
   /** Everything to be kept between starts, as JSON. */
   dump(): unknown;

@@ -20,7 +20,7 @@ function mentionFinder(state: LinkedInState): FindMention {
   };
 }
 
-function authorOf(state: LinkedInState, urn: string): PublishedPost["account"] {
+export function authorOf(state: LinkedInState, urn: string): PublishedPost["account"] {
   const organization = findOrganization(state, urn);
   if (organization !== undefined)
     return {

@@ -14,6 +14,7 @@ import { happen } from "../../webhooks/subscriber.ts";
 import { until } from "./started.ts";
 
 const READY_MS = 60_000;
+const FAILURE = { code: "text_too_long", message: "It is too long.", remediation: "Cut it." };
 
 describe("npm run listen", () => {
   let relay: Relay;
@@ -62,11 +63,15 @@ describe("npm run listen", () => {
     await happen(relay, application, "connection.linked", {
       connection: { platform: "bluesky", status: "active" },
     });
+    await happen(relay, application, "leg.failed", {
+      leg: { platform: "mastodon", url: null, error: FAILURE },
+    });
     await relay.drain();
     await listener.says("applicationId");
     expect(listener.output()).toMatch(
       /^[0-9:]{8} {2}connection\.linked +verified {2}bluesky {2}active$/m,
     );
+    await listener.says("mastodon   text_too_long: It is too long. Cut it.");
     const { secret } = JSON.parse(await readFile(join(folder, "listen.json"), "utf8"));
     const time = Math.floor(Date.now() / 1_000);
     for (const headers of [

@@ -13,6 +13,8 @@ const post = {
 };
 const surroundings: Surroundings = {
   posts: () => [post],
+  usernameOf: (network, id) =>
+    network === "bluesky" && id === "did:plc:alice" ? post.account.username : undefined,
   pageOf: ({ page }) => `http://127.0.0.1:7072${page}`,
   advice: new Map([
     ["poison message", "Read the line before it. (docs/operate/runbook.md#poison)"],
@@ -40,17 +42,23 @@ describe("the terminal shows", () => {
     expect(line).toMatch(/mastodon +7 +published {2}https:\/\/social\.example\/@bob\/1$/);
   });
 
-  test("a failed leg with what its author can do", () => {
+  test("a failed leg with the sentences that the API has for it", () => {
     const line = shown(
       logLine("leg failed", { ...leg, reason: "text_too_long", networkCode: null }),
     );
-    expect(line).toMatch(/failed +text_too_long Shorten the text/);
+    expect(line).toMatch(/failed +text_too_long .+ Shorten the text/);
+    const failure = { reason: "permission_missing", rule: "facebook.account.role" };
+    expect(shown(logLine("leg failed", { network: "facebook", account: "7", ...failure }))).toMatch(
+      /facebook +7 +failed +permission_missing .* may no longer create content .* Ask an owner/,
+    );
   });
 
   test("a leg that is tried again, and when", () => {
     const until = new Date().toISOString();
     const line = shown(logLine("leg delayed", { ...leg, reason: "network_unavailable", until }));
-    expect(line).toMatch(/waits +network_unavailable, again at \d\d:\d\d:\d\d$/);
+    expect(line).toMatch(
+      /alice\.bsky\.social +waits +network_unavailable, again at \d\d:\d\d:\d\d$/,
+    );
   });
 
   test("trouble with what to do about it, shortened", () => {

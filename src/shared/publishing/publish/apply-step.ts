@@ -1,5 +1,9 @@
 import { recordUse } from "../../connections/connections.ts";
 import type { Movement } from "../../ledger/ledger.ts";
+import { fieldOfRule } from "../../networks/contract/rules.ts";
+import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
+import type { Network } from "../../networks/contract/network.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { isBlank } from "../../networks/contract/text.ts";
 import { networkOf } from "../../networks/networks.ts";
 import { invariant } from "../../runtime/errors.ts";
@@ -129,6 +133,24 @@ function reportLeg({ run: { deps, ref, post }, leg }: LegWork, end: CallEnd): vo
   log.info("leg published", { ...fields, networkPostId, url });
 }
 
+/**
+ * Returns the field of the request that a failure is about, as a validation names it. Null if the request is not at fault,
+ * or nobody can tell which field is.
+ */
+function fieldOfFailure(
+  { name, rules = {} }: Pick<Network, "name" | "rules">,
+  draft: LegDraft,
+  { code, rule, field, mediaIndex }: LegFailure,
+): string | null {
+  if (field !== undefined) return field;
+  const ofRule = rule === undefined ? null : fieldOfRule(rules, rule, draft);
+  if (ofRule !== null) return ofRule;
+  if (mediaIndex !== undefined) return fieldOf(name, draft, "mediaUrls");
+  if (rule !== undefined) return null;
+  if (code === "text_too_long" || code === "text_invalid") return fieldOf(name, draft, "text");
+  return code.startsWith("media_") ? fieldOf(name, draft, "mediaUrls") : null;
+}
+
 /** Ends the current call, and its leg if it is the call that publishes. */
 async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   const { run, leg, account } = work;
@@ -159,6 +181,10 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
       end = { ...end, failure: { values: { limit }, ...end.failure } };
   }
   const publishes = call.kind === "publish";
+  if (publishes && end.kind !== "done") {
+    const field = fieldOfFailure(networkOf(leg.network), legDraft(post.draft, leg.network), end.failure);
+    if (field !== null) end = { ...end, failure: { ...end.failure, field } };
+  }
   if (asked.kind !== "done") deps.work.unmappedSignals.record(leg.network, asked.failure);
   if (publishes && end.kind === "failed") await returnQuota(work);
   const at = deps.clock.now().toISOString();
@@ -242,7 +268,8 @@ async function postpone(work: LegWork, asked: Wait): Promise<void> {
   if (kind !== "publish")
     log.info("call delayed", { network, kind, until: notBefore, reason, networkCode });
   else {
-    const fields = { network, state, retries, until: notBefore };
+    const account = taken.account?.id ?? null;
+    const fields = { network, account, state, retries, until: notBefore };
     if (reason === undefined) log.info("leg waits", fields);
     else {
       deps.work.metrics.count("legs.delayed", { network, reason });
