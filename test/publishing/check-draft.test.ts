@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { NetworkName } from "../../src/shared/networks/networks.ts";
+import type { Problem } from "../../src/shared/networks/contract/rules.ts";
+import { inWords } from "../../src/shared/networks/wording.ts";
 import { firstLeg } from "../../src/shared/publishing/leg.ts";
 import { errorsOf, warningsOf } from "../../src/shared/publishing/problems.ts";
 import { checkDraft, checkView } from "../../src/shared/publishing/accept/check-post.ts";
@@ -209,6 +211,18 @@ describe("a leg as it is accepted", () => {
         field: "platformOptions.facebook.firstComment",
       },
     ]);
+    // Only a finding that comes from the list points to it: after a refusal the list may be empty.
+    const hintOf = (found: Problem) =>
+      inWords(found, { network: "facebook", locale: "en" }).developerHint;
+    expect(warningsOf(lacking).map(hintOf)).toEqual([expect.stringContaining("missingScopes")]);
+    const refused = {
+      code: "permission_missing",
+      values: {},
+      field: null,
+      mediaIndex: null,
+    } as const;
+    const role = { ...refused, severity: "error", rule: "facebook.account.role" } as const;
+    expect(hintOf(role)).not.toContain("missingScopes");
     const full = ["pages_manage_posts", "pages_manage_engagement"];
     expect(warningsOf(check(full, asked))).toEqual([]);
     expect(warningsOf(check(full, []))).toEqual([]);

@@ -23,13 +23,13 @@ test("a leg warns of a post that the server published without its files", async 
   const [leg] = (await publisher.read(id)).legs;
   expect(leg.status).toBe("succeeded");
   expect(leg.warnings).toContainEqual({
-    code: "option_unused",
+    code: "kind_changed",
     rule: "mastodon.media.missing",
     message: "The server published the post without some of its files.",
     remediation: "Check the post. If the files matter, remove it and publish it again.",
     developerHint: null,
-    field: null,
+    field: "mediaUrls",
     mediaIndex: null,
-    docUrl: expect.stringContaining("option_unused"),
+    docUrl: expect.stringContaining("kind_changed"),
   });
 });

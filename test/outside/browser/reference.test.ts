@@ -63,7 +63,9 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
       const { key, profileId, owner } = publisher;
       for (const look of [LIGHT_PHONE, DARK_DESK]) {
         const { page, refused } = await openPage(chromium, look);
-        await page.goto(`${server.baseUrl}/docs#demo=${key},${profileId},${owner.applicationId},createPost`);
+        await page.goto(
+          `${server.baseUrl}/docs#demo=${key},${profileId},${owner.applicationId},createPost`,
+        );
         for (const [operation, status] of [
           ["validatePost", 200],
           ["createPost", 202],

@@ -18,7 +18,7 @@ const LINK_AGAIN =
 export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
   connection_missing: "Open a connect session for the profile, so that an account can be linked.",
   connection_needs_reauth: `${LINK_AGAIN} Then retry the leg.`,
-  permission_missing: `${LINK_AGAIN} The connection's \`missingScopes\` lists what is missing.`,
+  permission_missing: LINK_AGAIN,
   account_restricted: `${LINK_AGAIN} Then retry the leg.`,
   quota_exceeded:
     "The `quota` of the connection and of a validation says when posts are allowed again.",
@@ -38,7 +38,7 @@ export const DEVELOPER_HINTS: Readonly<Record<string, string>> = {
     "The PUT has to send exactly the `bytes` of POST /v1/media. Start with a new file.",
   "upload.type":
     "POST /v1/media takes the type that the bytes have as `contentType`. Start with a new file.",
-  "firstComment.permission": LINK_AGAIN,
+  "firstComment.permission": `${LINK_AGAIN} The connection's \`missingScopes\` lists what is missing.`,
   "firstComment.unavailable":
     "The operator of the relay does not ask {platform} for the permission to comment. Leave out `platformOptions.{platform}.firstComment`.",
   "firstComment.story": "Leave out `platformOptions.{platform}.firstComment`.",

@@ -45,7 +45,8 @@ export const WARNING_MEANINGS = {
   first_comment_failed: "The first comment was not published.",
   first_comment_unknown: "The network did not confirm the first comment.",
   thumbnail_failed: "The picture of a link card is left out.",
-  kind_changed: "The post is published as another kind, such as a feed video instead of a reel.",
+  kind_changed:
+    "The post is published as another kind, such as a feed video instead of a reel, or without some of its files.",
   default_used: "A default is used for something that was left out, such as a document's title.",
   type_unknown:
     "It isn't known whether the network accepts a file of this type. The file is sent as it is.",

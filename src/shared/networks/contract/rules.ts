@@ -25,6 +25,8 @@ export interface Rule {
   readonly unit?: RuleUnit;
   /** The account's server may state another limit. */
   readonly variesByServer?: true;
+  /** The field of the request, or the name of the network's own option. Absent: what the subject of the rule's id says. */
+  readonly field?: string;
 }
 
 /** The rules that every network has besides those about files, by `<subject>.<what>`. */
@@ -62,8 +64,6 @@ export type RuleTable = Readonly<Record<string, Rule>>;
 
 /** How a broken rule is found, from the network's facts about a draft. A rule without a check is found elsewhere. */
 interface RuleCheck<Facts> {
-  /** The field of the request, or the name of the network's own option; absent: the subject of the rule's id. */
-  readonly field?: string;
   /** Returns whether it is broken, or what breaks it: the indices of files, or full details. */
   readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
   /** Returns what is counted. The rule is broken above the limit. */
@@ -97,18 +97,40 @@ export function ruleRows<Facts>() {
   };
 }
 
+/** Fields of the request that are not called as the subject of a rule's id. */
+const SUBJECT_FIELDS: Readonly<Record<string, string | null>> = {
+  ...Object.fromEntries(
+    ["media", "file", "video", "reel", "story", "document"].map((subject) => [
+      subject,
+      "mediaUrls",
+    ]),
+  ),
+  altText: "altTexts",
+  content: "text",
+  // Nothing in the request is at fault.
+  ...Object.fromEntries(
+    ["account", "calls", "connection", "network", "post", "quota", "server"].map((subject) => [
+      subject,
+      null,
+    ]),
+  ),
+};
+
+/** Returns the field of the request that a rule is about: the same in a check of the draft and while publishing. */
+export function fieldOfRule(table: RuleTable, id: string, draft: LegDraft): string | null {
+  const [network = "", subject = ""] = id.split(".");
+  const ofSubject = SUBJECT_FIELDS[subject];
+  const name = table[id]?.field ?? (ofSubject === undefined ? subject : ofSubject);
+  return name === null ? null : fieldOf(network, draft, name);
+}
+
 /** Returns the problems of a draft by a table of rules, in the table's order. */
 export function checkRules<Facts extends { readonly draft: LegDraft }>(
   table: CheckedTable<Facts>,
   facts: Facts,
 ): readonly Problem[] {
   return Object.entries(table).flatMap(([id, rule]) => {
-    const [network = "", subject = ""] = id.split(".");
-    const field = fieldOf(
-      network,
-      facts.draft,
-      rule.field ?? (subject === "media" ? "mediaUrls" : subject),
-    );
+    const field = fieldOfRule(table, id, facts.draft);
     const limit = rule.limitOf?.(facts) ?? rule.limit ?? Infinity;
     const used = rule.used?.(facts);
     if (used !== undefined) return used > limit ? [breach(table, id, { field, used, limit })] : [];

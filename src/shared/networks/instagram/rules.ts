@@ -98,7 +98,7 @@ export const rules = {
   }),
   "instagram.media.depth": warning("type_unknown"),
   "instagram.media.editList": warning("type_unknown"),
-  "instagram.media.thumbOffset": error("media_rejected"),
+  "instagram.media.thumbOffset": error("media_rejected", { field: "thumbOffsetMs" }),
   "instagram.altText.shortened": warning("alt_text_shortened", {
     ...shortenedAltTexts(ALT_TEXT_MAX),
     broken: (facts) => (hasAltTexts(facts) ? longAltTexts(facts.draft, ALT_TEXT_MAX, isImage) : []),
@@ -113,7 +113,7 @@ export const rules = {
     broken: ({ draft, form }) =>
       isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
   }),
-  "instagram.story.account": error("feature_unsupported"),
+  "instagram.story.account": error("feature_unsupported", { field: "kind" }),
   "instagram.collaborators.unused": warning("option_unused", {
     broken: ({ form, options }) => isStory(form) && (options.collaborators ?? []).length > 0,
   }),

@@ -8,7 +8,7 @@ import { composed, textOfHtml } from "../contract/text.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { breach } from "../contract/rules.ts";
+import { breach, fieldOfRule } from "../contract/rules.ts";
 import { rules } from "./rules.ts";
 import { type Baseline, apiGet, type Leg } from "./state.ts";
 
@@ -62,10 +62,13 @@ export function readStatus(
   const { visibility, media_attachments: shown } = made;
   const isBare = shown !== undefined && shown.length < remote.media.length;
   const isOther = asked !== undefined && visibility !== undefined && visibility !== asked;
-  const differences = [
-    ...(isBare ? [breach(rules, "mastodon.media.missing")] : []),
-    ...(isOther ? [breach(rules, "mastodon.visibility.changed")] : []),
+  const broken = [
+    ...(isBare ? (["mastodon.media.missing"] as const) : []),
+    ...(isOther ? (["mastodon.visibility.changed"] as const) : []),
   ];
+  const differences = broken.map((rule) =>
+    breach(rules, rule, { field: fieldOfRule(rules, rule, draft) }),
+  );
   return { ...publishedOf(made), ...(differences.length === 0 ? {} : { differences }) };
 }
 

@@ -49,7 +49,7 @@ export const rules = {
     variesByServer: true,
     broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
   }),
-  "mastodon.media.missing": warning("option_unused", {
+  "mastodon.media.missing": warning("kind_changed", {
     variesByServer: true,
   }),
   "mastodon.visibility.changed": warning("option_unused", {

@@ -120,10 +120,11 @@ async function checkQuotaAndDuplicates(
   const { claim, allowedAfter } = text.state;
   // The post may belong to another profile or tenant, and must not be named then.
   const isOwn = claim.ref.profileId === connection?.profileId;
+  const field = fieldOf(network, legDraft(draft, network), "text");
   return {
     ...check,
     quota,
-    problems: [...check.problems, ...problems, problem(network, "text.duplicate")],
+    problems: [...check.problems, ...problems, { ...problem(network, "text.duplicate"), field }],
     duplicate: { postId: isOwn ? claim.ref.postId : null, allowedAfter },
   };
 }

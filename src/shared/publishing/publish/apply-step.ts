@@ -182,7 +182,11 @@ async function endCall(work: LegWork, asked: CallEnd): Promise<void> {
   }
   const publishes = call.kind === "publish";
   if (publishes && end.kind !== "done") {
-    const field = fieldOfFailure(networkOf(leg.network), legDraft(post.draft, leg.network), end.failure);
+    const field = fieldOfFailure(
+      networkOf(leg.network),
+      legDraft(post.draft, leg.network),
+      end.failure,
+    );
     if (field !== null) end = { ...end, failure: { ...end.failure, field } };
   }
   if (asked.kind !== "done") deps.work.unmappedSignals.record(leg.network, asked.failure);

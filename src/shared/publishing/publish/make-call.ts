@@ -39,11 +39,18 @@ type RefusalOutcome = Extract<Outcome, { kind: CallRefusal["kind"] }>;
 async function attach(work: CallWork): Promise<Step> {
   const { run, traits } = work;
   const { connections } = run.deps;
-  const opened = await openConnection(connections, { ...run.ref, network: work.leg.network });
+  const { network } = work.leg;
+  const opened = await openConnection(connections, { ...run.ref, network });
   if (opened === undefined || opened.connection.status === "revoked")
-    return failed(work, ownFailure("connection_missing"));
+    return failed(work, {
+      ...ownFailure("connection_missing"),
+      rule: `${network}.connection.missing`,
+    });
   if (opened.connection.status === "needs_reauth")
-    return failed(work, ownFailure("connection_needs_reauth"));
+    return failed(work, {
+      ...ownFailure("connection_needs_reauth"),
+      rule: `${network}.connection.needsReauth`,
+    });
   const step = await traits.attach(work, opened.connection);
   if (step.kind !== "continue") return step;
   const fresh = await freshCredentials(connections, opened.connection, opened);
@@ -222,7 +229,10 @@ export async function makeCall(run: LegRun): Promise<Step> {
   const { leg } = run.claim;
   const call = callOf(leg);
   const network = findAvailable(leg.network, run.deps.config.networkApps);
-  if (network === undefined) return failed({ run, leg }, ownFailure("app_misconfigured"));
+  if (network === undefined) {
+    const rule = `${leg.network}.network.notConfigured`;
+    return failed({ run, leg }, { ...ownFailure("app_misconfigured"), rule });
+  }
   if (network.calls[call.kind] === undefined)
     return failed({ run, leg }, ownFailure("feature_unsupported"));
   if (call.crashes >= CRASHES_MAX) {

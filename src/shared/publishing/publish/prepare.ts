@@ -1,7 +1,8 @@
 import { TOO_LARGE } from "../../networks/contract/bounded.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
-import { breach } from "../../networks/contract/rules.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
+import { breach, fieldOfRule, type Problem } from "../../networks/contract/rules.ts";
+import { fieldOf, type NetworkData } from "../../networks/contract/draft.ts";
+import { picturesOf } from "../../media/probe-media.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
@@ -41,7 +42,7 @@ export async function claimOwnText(work: CallWork): Promise<Step> {
   if (hash === undefined) return goOn(work);
   const account = accountOf(accountOfWork(work).connection);
   const { kind } = await claimText(deps, account, hash, { ref, legKey });
-  const failure = ownFailure("duplicate_content");
+  const failure = { ...ownFailure("duplicate_content"), rule: `${network}.text.duplicate` };
   if (kind === "pending") return tryLater(work, { failure, retryAfterSeconds: DUPLICATE_SECONDS });
   return kind === "published" ? failed(work, failure) : goOn(work);
 }
@@ -62,7 +63,8 @@ async function claimQuota(work: CallWork, remote?: NetworkData): Promise<LegFail
   const { networkAccounts } = deps.stores;
   const account = accountOf(connection);
   const isClaimed = await networkAccounts.claimQuota(account, quota, legKeyOf(work.leg), now);
-  return isClaimed ? undefined : ownFailure("quota_exceeded");
+  const rule = `${network}.quota.${quota.kind}`;
+  return isClaimed ? undefined : { ...ownFailure("quota_exceeded"), rule };
 }
 
 export async function claimFirstQuota(work: CallWork): Promise<Step> {
@@ -87,7 +89,7 @@ export async function returnUnusedQuota(work: CallWork, remote: NetworkData): Pr
 
 /** What preparing a leg learned about its files, and changed in them. */
 interface PrepareNotes {
-  readonly repairs: MediaRepair[];
+  readonly repairs: { readonly repair: MediaRepair; readonly url: string | undefined }[];
   readonly files: Map<string, MediaFacts>;
 }
 
@@ -102,7 +104,8 @@ function noting(tools: NetworkTools, { repairs: noted, files }: PrepareNotes): N
     },
     async fitImage(file, target) {
       const fitted = await tools.fitImage(file, target);
-      noted.push(...fitted.repairs);
+      const [url] = [...files].find(([, opened]) => opened === file) ?? [];
+      noted.push(...fitted.repairs.map((repair) => ({ repair, url })));
       return fitted;
     },
   };
@@ -137,10 +140,21 @@ export async function prepareFiles(given: CallWork): Promise<Step> {
     ...(network.checkFiles?.(draft, limits, seen) ?? []),
   ];
   const told = outcome.kind === "ready" ? (outcome.warnings ?? []) : [];
+  const { rules = {} } = network;
+  const fieldIn = (rule: string) => ({ field: fieldOfRule(rules, rule, draft) });
+  /** Says of a file where the request names it, as a validation does. */
+  const placeOf = (url: string | undefined): Pick<Problem, "field" | "mediaIndex"> => {
+    const mediaIndex = draft.media.findIndex((item) => item.url === url);
+    if (mediaIndex >= 0) return { field: fieldOf(network.name, draft, "mediaUrls"), mediaIndex };
+    const picture = picturesOf(network, draft, limits).find((one) => one.url === url);
+    return { field: picture?.field ?? null, mediaIndex: null };
+  };
   const found = [
     ...checked.filter(({ code }) => code === "alt_text_shortened"),
-    ...repairs.map((one) => repairWarning(network.name, one, { field: null, mediaIndex: null })),
-    ...told.map((rule) => breach(network.rules ?? {}, rule)),
+    ...repairs.map(({ repair, url }) => repairWarning(network.name, repair, placeOf(url))),
+    ...told.map(
+      (rule) => checked.find((one) => one.rule === rule) ?? breach(rules, rule, fieldIn(rule)),
+    ),
   ];
   const leg = outcome.kind === "try_later" ? before.leg : withoutGuesses(before.leg);
   const work = { ...before, leg: withWarnings(leg, found) };
