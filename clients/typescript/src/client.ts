@@ -46,6 +46,8 @@ const Methods = Object as unknown as new () => Calls;
 
 /** A relay and one caller of it. Has a method for each operation of the API. */
 export class RelayClient extends Methods {
+  /** @internal */
+  static override readonly name = "RelayClient";
   readonly #options: RelayOptions;
   readonly #http: FetchClient<Record<string, Record<"get", object>>>;
 

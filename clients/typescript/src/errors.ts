@@ -13,6 +13,8 @@ export interface ErrorBody {
 
 /** An error that the relay answered with. `isRelayError` narrows its details by its code. */
 export class RelayError<Code extends ErrorCode = ErrorCode> extends Error {
+  /** @internal Loggers show the name of the class, which is minified. */
+  static override readonly name = "RelayError";
   override readonly name = "RelayError";
   readonly status: number;
   /** Later versions of the relay may have codes that this version of the client doesn't know. */
@@ -49,6 +51,8 @@ export function isRelayError(value: unknown, code?: ErrorCode): boolean {
 
 /** There is no answer of the relay: none came in time, or what came was cut off or isn't the relay's. */
 export class RelayConnectionError extends Error {
+  /** @internal */
+  static override readonly name = "RelayConnectionError";
   override readonly name = "RelayConnectionError";
   /** The status of what came instead of the relay's answer. */
   readonly status: number | undefined;
@@ -71,6 +75,8 @@ export class RelayConnectionError extends Error {
 
 /** The post has not ended within the limit. It goes on. */
 export class RelayTimeoutError extends Error {
+  /** @internal */
+  static override readonly name = "RelayTimeoutError";
   override readonly name = "RelayTimeoutError";
   /** The post as it was read last; undefined if it never could be read. */
   readonly post: Post | undefined;
@@ -83,5 +89,7 @@ export class RelayTimeoutError extends Error {
 
 /** A request that isn't a webhook of the relay. Answer it with 401. */
 export class RelayWebhookError extends Error {
+  /** @internal */
+  static override readonly name = "RelayWebhookError";
   override readonly name = "RelayWebhookError";
 }
