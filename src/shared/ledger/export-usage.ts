@@ -15,10 +15,10 @@ const ENTRIES_MAX = 50_000;
  */
 const OUT_OF_ORDER_MAX = 500;
 /**
- * One file is made at a time. It has up to 20 MB and is in memory until it is sent, so several would take more memory
- * than a process has to spare.
+ * Two files are made at a time, for two platforms. Each has up to 20 MB and is in memory until it is sent, so more would
+ * take more memory than a process has to spare. None waits: callers give up on an answer before its turn would come.
  */
-const slots = new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 16 });
+const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 0 });
 const RETRY_SECONDS = 10;
 
 const COLUMNS = [
@@ -66,7 +66,8 @@ export interface CsvFile {
 
 /**
  * Makes a file of the ledger's entries of a range, newest first, with the filters and the view of `listUsage`.
- * @throws AppError `application_mismatch`, `validation_failed` for a range that is too large, `rate_limited`
+ * @throws AppError `application_mismatch`, `validation_failed` for a range that is too large, `rate_limited` while the
+ * platform exports another one, or the process two
  */
 export async function exportUsage(
   deps: LedgerDeps,
@@ -122,7 +123,11 @@ export async function exportUsage(
     }
     return file.subarray(0, length);
   });
-  if (ended === undefined) throw rateLimited(RETRY_SECONDS);
+  if (ended === undefined)
+    throw rateLimited(
+      RETRY_SECONDS,
+      `Another file is being exported. Try again in ${RETRY_SECONDS} s.`,
+    );
   const days = [from, to].map((time) => time.slice(0, 10)).join("-to-");
   return { name: `usage-${days}.csv`, bytes: ended.result };
 }
