@@ -17,9 +17,17 @@ describe("what networks take", () => {
     expect(Object.keys(dataOf(answer))).toEqual([...NETWORK_NAMES]);
   });
 
-  test("networks without an app of this relay are not configured", async () => {
-    const bare = await startRelay();
+  test("networks without an app of this relay are not configured, and no table is read", async () => {
+    let requests = 0;
+    const bare = await startRelay({
+      tableFault() {
+        requests += 1;
+        return "pass";
+      },
+    });
+    requests = 0;
     const networks = dataOf(await bare.call("GET", "/v1/networks"));
+    expect(requests).toBe(0);
     expect(networks.bluesky.configured).toBe(true);
     expect(networks.facebook.configured).toBe(false);
     await bare.stop();

@@ -194,6 +194,7 @@ describe("the ledger as CSV", () => {
     const start = Date.parse("2026-01-01T00:00:00.000Z");
     let written = 0;
     const counts = [];
+    const pages = [];
     for (const size of [10, 1_000, 100_000]) {
       await writeEntries(platform.id, { first: written + 1, last: size, start, stepMs: 1_000 });
       written = size;
@@ -204,6 +205,9 @@ describe("the ledger as CSV", () => {
       const answer = await exported(range(count), { session });
       counts.push(reads.reduce((sum, { mock }) => sum + mock.calls.length, 0));
       expect(parsed(String(answer.body))).toHaveLength(count);
+      for (const spy of reads) spy.mockClear();
+      dataOf(await relay.call("GET", "/v1/billing/usage?limit=100", { session }));
+      pages.push(reads.reduce((sum, { mock }) => sum + mock.calls.length, 0));
       for (const spy of reads) spy.mockRestore();
       if (count < 50_000) continue;
       expect(issuesOf(await exported(range(count + 1), { session }))).toMatchObject([
@@ -217,5 +221,7 @@ describe("the ledger as CSV", () => {
     expect(few).toBeLessThanOrEqual(15);
     expect(some).toBeLessThanOrEqual(27);
     expect(many).toBeLessThanOrEqual(90);
+    // A page of the list doesn't grow with the ledger.
+    expect(pages).toEqual([3, 3, 3]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BODY_BYTES_MAX } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { toDeliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
@@ -9,6 +9,8 @@ import { startRelay, type Relay } from "../setup/relay.ts";
 import { startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
 
+/** What reads of a key's access take on top. */
+const ACCESS = 2;
 const DAY_MS = 24 * 60 * 60_000;
 /** Pages have at most a thousand rows. */
 const MANY = IS_LONG ? 100_000 : 10_000;
@@ -27,9 +29,17 @@ const OF_THE_CALL = [
 ];
 let receiver: Receiver;
 let relay: Relay;
+let requests = 0;
 beforeAll(async () => {
   receiver = await startReceiver();
-  relay = await startRelay({ settings: receiver.settings });
+  relay = await startRelay({
+    settings: receiver.settings,
+    tableFault({ table }) {
+      // What the limit of requests needs comes on top.
+      if (table !== "ratewindows") requests += 1;
+      return "pass";
+    },
+  });
 });
 afterAll(async () => {
   await Promise.all([relay.stop(), receiver.stop()]);
@@ -153,6 +163,7 @@ describe("deliveries of a time", () => {
     if (stored === undefined) throw new Error("no endpoint");
     const start = relay.clock.now().getTime() - 20 * DAY_MS;
     const about = { applicationId: endpoint.application.id, profileId: null, postId: null };
+    relay.storage?.giveWholePages();
     let written = 0;
     const counts = [];
     for (const size of [10, 1_000, MANY]) {
@@ -167,25 +178,20 @@ describe("deliveries of a time", () => {
       const path = `/v1/webhooks/${endpoint.id}/deliveries`;
       const range = `${path}?from=${from}&to=${to}`;
       await relay.call("GET", range, { key });
-      // Queries and not requests, because the service may answer a query in several parts.
-      const reads = [
-        vi.spyOn(relay.tables.deliveries, "list"),
-        vi.spyOn(relay.tables.deliveries, "find"),
-        vi.spyOn(relay.tables.events, "find"),
-      ];
-      const read = () => reads.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+      requests = 0;
       const listed = dataOf(await relay.call("GET", range, { key }));
       expect(listed).toHaveLength(5);
-      const ofList = read();
-      await relay.call("GET", `${path}/${listed[0].id}`, { key });
-      counts.push([ofList, read() - ofList]);
-      for (const spy of reads) spy.mockRestore();
+      const ofList = requests;
+      dataOf(await relay.call("GET", `${path}/${listed[0].id}`, { key }));
+      counts.push([ofList, requests - ofList]);
     }
-    // The range of keys is wider than that of times, because keys have the time of the event.
-    expect(counts).toEqual([
-      [1, 2],
-      [2, 2],
-      [2, 2],
-    ]);
+    // The endpoint comes first. The range of keys is wider than that of times, because keys have the time of the event.
+    expect(counts).toEqual(
+      [
+        [2, 3],
+        [3, 3],
+        [3, 3],
+      ].map((pair) => pair.map((count) => ACCESS + count)),
+    );
   });
 });
