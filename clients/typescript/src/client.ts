@@ -106,15 +106,18 @@ export class RelayClient extends Methods {
    */
   async uploadFile(
     file: Blob,
-    { contentType = file.type, filename, onProgress, ...options }: UploadOptions = {},
+    { contentType, filename, onProgress, ...options }: UploadOptions = {},
   ): Promise<Schemas["File"]> {
     const { signal: given, timeoutMs = UPLOAD_MS, ...fields } = options;
     const limit = AbortSignal.timeout(timeoutMs);
     const signal = given === undefined ? limit : AbortSignal.any([given, limit]);
     const name = filename ?? (file as Partial<File>).name;
+    // Systems without a program for HEIC tell pages no type.
+    const isHeic = file.type === "" && /\.hei[cf]$/i.test(name ?? "");
+    const type = contentType ?? (isHeic ? "image/heic" : file.type);
     const announced = {
       // Safe: the relay says which types it accepts. A blob's may have parameters.
-      contentType: contentType.split(";", 1)[0] as Schemas["CreateMediaRequest"]["contentType"],
+      contentType: type.split(";", 1)[0] as Schemas["CreateMediaRequest"]["contentType"],
       bytes: file.size,
       ...(name === undefined ? {} : { filename: name }),
     };

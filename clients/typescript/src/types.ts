@@ -30,7 +30,7 @@ export interface CallOptions {
 export interface UploadOptions extends CallOptions {
   readonly profileId?: string;
   readonly profileGrant?: string;
-  /** The file's type; that of the blob unless given. */
+  /** The file's type; that of the blob unless given. HEIC is also known by its name. */
   readonly contentType?: string;
   /** The file's name; that of a `File` unless given. */
   readonly filename?: string;

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   isRelayError,
@@ -446,6 +447,13 @@ describe.concurrent("uploadFile", () => {
     expect(isRelayError(error, "media_rejected")).toBe(true);
     const unknown = await failureOf(client.uploadFile(await picture("text/html")));
     expect(isRelayError(unknown, "validation_failed")).toBe(true);
+  });
+
+  test("knows a HEIC by its name where the system tells no type", async () => {
+    const { client } = await aClient();
+    const photo = new Blob([await readFile("test/media/heics/blue.heic")]);
+    const { contentType } = await client.uploadFile(photo, { filename: "IMG_1.HEIC" });
+    expect(contentType).toBe("image/heic");
   });
 
   test("ends with the reason of its signal, and within its limit", async () => {

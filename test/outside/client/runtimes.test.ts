@@ -201,11 +201,13 @@ describe.skipIf(!IS_LONG || !hasWorkerd)("in a worker", () => {
   });
 });
 
-describe("the README", () => {
-  const [publishing = "", uploading = "", receiving = ""] = blocksOf("clients/typescript/README.md")
-    .filter(({ language }) => language === "js")
-    .map(({ code }) => code);
+const [publishing = "", uploading = "", following = "", receiving = ""] = blocksOf(
+  "clients/typescript/README.md",
+)
+  .filter(({ language }) => language === "js")
+  .map(({ code }) => code);
 
+describe("the README", () => {
   test("publishes, waits and says where", { timeout: RUN_MS }, async () => {
     await writeFile(join(client.folder, "publishing.js"), publishing);
     const env = {
@@ -300,6 +302,17 @@ describe.skipIf(!hasChromium)(inBrowser("in a browser"), () => {
       await expect(runWith(setup)).rejects.toThrow("An API key must not be in a browser.");
       const caller = { session: application.platform.session };
       expectAll(await runWith({ ...setup, caller, applicationId: application.id }), text);
+      const given = { baseUrl: setup.baseUrl, profileId: setup.profileId, ...caller, picture };
+      const followed: unknown = await page.evaluate(`(async () => {
+        const { RelayClient } = await import("publishing-relay-client");
+        const { baseUrl, profileId, session, picture } = ${JSON.stringify(given)};
+        const bytes = Uint8Array.from(atob(picture), (one) => one.charCodeAt(0));
+        const input = { files: [new File([bytes], "blue.png", { type: "image/png" })] };
+        const bar = {};
+        ${following}
+        return [file.status, bar.value];
+      })()`);
+      expect(followed).toEqual(["ready", 1]);
     } finally {
       await chromium.close();
       site.closeAllConnections();

@@ -1,8 +1,9 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { linkInBrowser } from "../../../dev/demo-visit.ts";
 import { kill, newPlace, readDemo, start, until } from "../../process/start/started.ts";
 import type { Place, Started } from "../../process/start/started.ts";
@@ -247,6 +248,46 @@ describe("the examples, with what npm start runs", () => {
       expect(output).not.toContain("post.failed");
     });
   });
+
+  test(
+    "the page of uploads sends a file past its server, and says what became of it",
+    async () => {
+      const port = await freePort();
+      const at = `http://localhost:${port}`;
+      const env = { ...environment(), UPLOAD_PORT: String(port) };
+      const uploader = spawn(process.execPath, ["examples/upload.mjs"], { env });
+      onTestFinished(() => void uploader.kill());
+      let output = "";
+      uploader.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      await until(() => output.includes("Open http"), SETTLE_MS);
+      expect(await (await fetch(at)).text()).not.toContain("sk_live");
+      const call = async (path: string, body: object, headers = {}) => {
+        const options = { method: "POST", body: JSON.stringify(body), headers };
+        const answer = await fetch(at + path, options);
+        return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+      };
+      const bytes = await readFile("sandbox/media/portrait.jpg");
+      const file = { contentType: "image/jpeg", bytes: bytes.length, filename: "portrait.jpg" };
+      const unknown = await call("/files", { ...file, contentType: "image/svg+xml" });
+      expect(unknown).toMatchObject({
+        status: 422,
+        body: { message: expect.stringContaining('"contentType" must be') },
+      });
+      const away = await call("/files", file, { "sec-fetch-site": "cross-site" });
+      expect(away.status).toBe(404);
+      const { id, upload } = (await call("/files", file)).body as {
+        id: string;
+        upload: { url: string; headers: Record<string, string> };
+      };
+      const sent = await fetch(upload.url, { method: "PUT", body: bytes, headers: upload.headers });
+      expect(sent.status).toBe(201);
+      const text = "From the page of uploads";
+      const { body } = await call(`/files/${id}`, { text, key: `upload-${id}` });
+      expect(body["lines"]).toHaveLength(5);
+      expect(await published(text)).toHaveLength(5);
+    },
+    EXAMPLE_MS,
+  );
 
   describe("the backend", () => {
     let backend: ChildProcess;
