@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { aPlatform, dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import { storedRows } from "../setup/stored-rows.ts";
+import { fileRemains, storedFiles } from "../setup/stored-files.ts";
 import { announce, aPicture, send, upload } from "../setup/uploads.ts";
 import { useTwoProcesses } from "../setup/use-relay.ts";
 
@@ -13,22 +13,8 @@ beforeAll(async () => {
   publisher = await aPublisher(relay, []);
 });
 
-const counts = async ({ owner }: Publisher): Promise<unknown> => {
-  const rows = await storedRows(relay);
-  const row = rows.find(
-    ({ partitionKey, rowKey }) => partitionKey === owner.platformId && rowKey === "HB",
-  );
-  const { files: stored } = JSON.parse(row?.text ?? "{}") as { files?: string };
-  return JSON.parse(stored ?? '{"bytes":0,"waiting":0}');
-};
-const filesOf = async ({ owner }: Publisher) =>
-  (await storedRows(relay)).filter(
-    ({ partitionKey, rowKey }) => partitionKey === owner.platformId && /^BA?\|/.test(rowKey),
-  );
-const blobOf = ({ owner }: Publisher, id: string) => {
-  const { blobs, blobFolder } = relay.services.publishing.files.stores;
-  return blobs.find(`${blobFolder(owner.platformId)}${id}`);
-};
+const stored = ({ owner }: Publisher) => storedFiles(relay, owner.platformId);
+const remains = ({ owner }: Publisher) => fileRemains(relay, owner.platformId);
 
 test("counts are exact across two processes that announce and delete at the same time", async () => {
   const both = [publisher, publisher.at(instance)];
@@ -36,11 +22,11 @@ test("counts are exact across two processes that announce and delete at the same
     Array.from({ length: 20 }, (_, index) => announce(both[index % 2] ?? publisher, 1_000)),
   );
   const ids = announced.map((answer) => String(dataOf(answer).id));
-  expect(await counts(publisher)).toEqual({ bytes: 20_000, waiting: 20 });
+  expect((await stored(publisher)).counts).toEqual({ bytes: 20_000, waiting: 20 });
   await Promise.all(
     ids.map((id, index) => (both[(index + 1) % 2] ?? publisher).call("DELETE", `/v1/media/${id}`)),
   );
-  expect(await counts(publisher)).toEqual({ bytes: 0, waiting: 0 });
+  expect((await stored(publisher)).counts).toEqual({ bytes: 0, waiting: 0 });
 });
 
 test("a platform has 1 GiB of files until an operator credits it, then 20", async () => {
@@ -70,14 +56,12 @@ describe("the walk", () => {
     const file = dataOf(await announce(own, 10));
     await send(file, Buffer.alloc(10));
     await relay.runTimer("expire-files");
-    expect(await blobOf(own, file.id)).toBeDefined();
+    expect((await stored(own)).blobs).toEqual([file.id]);
     relay.advance(4 * HOUR_MS);
     expect(outcomeOf(await own.call("GET", `/v1/media/${file.id}`))).toBe("404 not_found");
     relay.advance(HOUR_MS);
     await relay.runTimer("expire-files");
-    expect(await blobOf(own, file.id)).toBeUndefined();
-    expect(await filesOf(own)).toEqual([]);
-    expect(await counts(own)).toEqual({ bytes: 0, waiting: 0 });
+    expect(await remains(own)).toEqual([]);
   });
 
   test("keeps a file for its week, and removes it then with all that is stored of it", async () => {
@@ -90,20 +74,6 @@ describe("the walk", () => {
     expect(outcomeOf(await own.call("GET", `/v1/media/${file.id}`))).toBe("200");
     relay.advance(DAY_MS);
     await relay.runTimer("expire-files");
-    expect(await filesOf(own)).toEqual([]);
-    expect(await blobOf(own, file.id)).toBeUndefined();
-    expect(await counts(own)).toEqual({ bytes: 0, waiting: 0 });
+    expect(await remains(own)).toEqual([]);
   });
-});
-
-test("erasing a profile removes its files", async () => {
-  const own = await aPublisher(relay, []);
-  const file = await upload(own, await aPicture());
-  dataOf(await own.call("POST", `/v1/profiles/${own.profileId}/erase`));
-  for (let round = 0; round < 12; round += 1) {
-    relay.advance(11 * 60_000);
-    await relay.runTimer("erase-profiles");
-  }
-  expect(await filesOf(own)).toEqual([]);
-  expect(await blobOf(own, file.id)).toBeUndefined();
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, type Publisher } from "../setup/publisher.ts";
+import { animatedGif } from "../media/pictures.ts";
 import { announce, aPicture, send, tryUpload, upload } from "../setup/uploads.ts";
 import { useRelay } from "../setup/use-relay.ts";
 
@@ -87,6 +88,22 @@ describe("a file", () => {
     expect(film.durationSeconds).toBeGreaterThan(0);
     expect(film.fits.mastodon).toEqual({ ok: true, problems: [] });
     expect(film.fits.linkedin.problems).toMatchObject([{ rule: "linkedin.media.duration" }]);
+  });
+
+  test("that moves is checked as what a network makes of it", async () => {
+    const gif = await animatedGif();
+    const { url, animated } = await upload(publisher, gif, { contentType: "image/gif" });
+    expect(animated).toBe(true);
+    const draft = {
+      text: "",
+      platforms: ["bluesky"],
+      mediaUrls: [url],
+      altTexts: ["x".repeat(1_001)],
+    };
+    const { platforms } = dataOf(
+      await publisher.call("POST", "/v1/posts/validate", { body: draft }),
+    );
+    expect(platforms.bluesky.warnings).toMatchObject([{ rule: "bluesky.altText.videoShortened" }]);
   });
 });
 

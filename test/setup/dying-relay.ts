@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { FatedCall } from "../model/machine.ts";
 import { startRelay, type Relay } from "./relay.ts";
+import { runAround } from "./replace-in.ts";
 
 /** At which of its writes a process dies, counted from 1, and whether that write has arrived. */
 export interface Death {
@@ -16,9 +17,15 @@ const UNDER_WAY_MS = 50;
 const isBeside = ({ table, rowKeys }: FatedCall) =>
   table === "ratewindows" || (table === "keys" && rowKeys[0] === "U");
 
+/** The removal of a blob, as one of the writes. */
+const REMOVAL: FatedCall = { table: "blobs", method: "POST", rowKeys: [] };
+
+const never = <T>() => new Promise<T>(() => undefined);
+
 /**
- * Runs `act` on one more process of a deployment, which dies at one of its writes: from then on it writes, reads and sends
- * nothing, and what it was asked is never answered. Returns whether it lived to the end of `act`.
+ * Runs `act` on one more process of a deployment, which dies at one of its writes to tables, or removals of blobs: from
+ * then on it writes, reads and sends nothing, and what it was asked is never answered. Returns whether it lived to the end
+ * of `act`.
  */
 export async function dyingAt(
   calm: Relay,
@@ -27,16 +34,27 @@ export async function dyingAt(
 ): Promise<"died" | "lived"> {
   const died = Promise.withResolvers<"died">();
   let writes = 0;
+  const isLastWrite = () => {
+    writes += 1;
+    if (writes !== nth) return false;
+    doomed.queues.onSend = () => "lose";
+    died.resolve("died");
+    return true;
+  };
   const doomed = await startRelay({
     sameDeploymentAs: calm,
     tableFault(call) {
-      if (call.method === "GET" || isBeside(call) || !counts(call)) return "pass";
-      writes += 1;
-      if (writes !== nth) return "pass";
-      doomed.queues.onSend = () => "lose";
-      died.resolve("died");
+      if (writes >= nth) return "dies_before";
+      if (call.method === "GET" || isBeside(call) || !counts(call) || !isLastWrite()) return "pass";
       return moment === "before" ? "dies_before" : "dies_after";
     },
+  });
+  runAround(doomed.services.publishing.files.stores.blobs, async (name, run) => {
+    if (writes >= nth) return never();
+    const isLast = name === "remove" && counts(REMOVAL) && isLastWrite();
+    if (isLast && moment === "before") return never();
+    const answer = await run();
+    return writes >= nth ? never() : answer;
   });
   const lived = act(doomed).then(() => "lived" as const);
   const end = await Promise.race([lived, died.promise]);
