@@ -51,8 +51,7 @@ const aPost = (urls: readonly string[], text = aText("with files"), more: object
 });
 
 const small = (own: Publisher) => aPicture(8, 8).then((bytes) => upload(own, bytes));
-const complete = (own: Publisher, { id }: Prepared) =>
-  own.call("POST", `/v1/media/${id}/complete`);
+const complete = (own: Publisher, { id }: Prepared) => own.call("POST", `/v1/media/${id}/complete`);
 const remove = (own: Publisher, { id }: Prepared) => own.call("DELETE", `/v1/media/${id}`);
 
 const REQUESTS: Readonly<Record<string, Operation>> = {
@@ -88,7 +87,8 @@ const REQUESTS: Readonly<Record<string, Operation>> = {
       const urls = [(await small(own)).url, (await small(own)).url];
       return { urls, text: aText("with two files"), idempotencyKey: uniqueKey() };
     },
-    act: (own, { urls = [], text, idempotencyKey }) => own.submit(aPost(urls, text), idempotencyKey),
+    act: (own, { urls = [], text, idempotencyKey }) =>
+      own.submit(aPost(urls, text), idempotencyKey),
     answers: ["202"],
   },
   "gives a scheduled post a file": {

@@ -65,7 +65,10 @@ describe("erasing a profile", () => {
     const own = await aPublisher(relay, []);
     const { platformId } = own.owner;
     const { id: profileId } = await aProfile(relay, own.application);
-    const { id } = await upload(publisherOf(relay, own.application, profileId), await aPicture(8, 8));
+    const { id } = await upload(
+      publisherOf(relay, own.application, profileId),
+      await aPicture(8, 8),
+    );
     await aFileInEachState(own);
     await eraseProfile(own);
     const { files, listed, blobs } = await storedFiles(relay, platformId);

@@ -10,7 +10,9 @@ export async function blobsOf({ settings, services }: Relay, platformId: string)
   const service = BlobServiceClient.fromConnectionString(settings["AzureWebJobsStorage"] ?? "");
   const prefix = services.publishing.files.stores.blobFolder(platformId);
   const names: string[] = [];
-  for await (const { name } of service.getContainerClient(FILES_CONTAINER).listBlobsFlat({ prefix }))
+  for await (const { name } of service
+    .getContainerClient(FILES_CONTAINER)
+    .listBlobsFlat({ prefix }))
     names.push(name.slice(prefix.length));
   return names;
 }
@@ -50,7 +52,8 @@ export async function fileViolations(relay: Relay, platformId: string): Promise<
   const shown = files.filter(({ state }) => state !== "deleted").map(({ id }) => id);
   if (listed.toSorted().join() !== shown.toSorted().join())
     wrong.push(`the list of the application has ${listed.join()} instead of ${shown.join()}`);
-  for (const id of ids) if (!wakes.includes(id)) wrong.push(`nothing removes ${id} when it is over`);
+  for (const id of ids)
+    if (!wakes.includes(id)) wrong.push(`nothing removes ${id} when it is over`);
   for (const name of blobs) if (!ids.includes(name)) wrong.push(`${name} has bytes and no row`);
   const now = relay.clock.now().toISOString();
   for (const { id, state, isUsed, keptUntil } of files) {
@@ -65,5 +68,11 @@ export async function fileRemains(relay: Relay, platformId: string): Promise<unk
   const { files, listed, wakes, counts, blobs } = await storedFiles(relay, platformId);
   const { bytes, waiting } = counts;
   const isCounted = bytes !== 0 || waiting !== 0;
-  return [...files.map(({ id }) => id), ...listed, ...wakes, ...blobs, ...(isCounted ? [counts] : [])];
+  return [
+    ...files.map(({ id }) => id),
+    ...listed,
+    ...wakes,
+    ...blobs,
+    ...(isCounted ? [counts] : []),
+  ];
 }

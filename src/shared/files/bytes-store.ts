@@ -84,7 +84,6 @@ export function openStored(
   const bytes = withoutStart(whole, announced.bytes - facts.size);
   return {
     ...facts,
-    ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
     version: etag,
     ...(announced.filename === null ? {} : { name: announced.filename }),
     read: (first, last) => bytes.read(first, last),

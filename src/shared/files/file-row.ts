@@ -40,6 +40,7 @@ const factsForm = shape(
       height: measure(),
       durationSeconds: measure(),
       image: z.looseObject(imageFactsShape().shape).nullable(),
+      isMoving: z.boolean().optional(),
       needsPassword: z.boolean().optional(),
       pages: z.number().optional(),
       isDynamicForm: z.boolean().optional(),

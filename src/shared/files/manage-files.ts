@@ -1,6 +1,7 @@
 import type { ApplicationScope, ProfileScope } from "../callers/scope.ts";
 import type { MediaFailure } from "../networks/contract/media.ts";
 import type { OpenedMedia } from "../media/open-media.ts";
+import { withSample } from "../media/remote-bytes.ts";
 import { AppError, notFound, refuseIssues, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId, timeOfId } from "../runtime/ids.ts";
 import type { Page } from "../runtime/page.ts";
@@ -142,20 +143,6 @@ async function inspectUpload(
   const facts = probeOf(opened);
   const isSameType = isAnnouncedType(file.announced.contentType, facts.contentType);
   return isSameType ? { etag: blob.etag, facts } : { fault: "type" };
-}
-
-/** Takes what lies in the bytes that were read from memory. */
-function withSample(bytes: BlobBytes, sample: Uint8Array) {
-  return {
-    size: bytes.size,
-    version: bytes.version,
-    read: (first: number, last: number) =>
-      last < sample.length
-        ? Promise.resolve(sample.subarray(first, last + 1))
-        : bytes.read(first, last),
-    chunks: () => bytes.chunks(),
-    close: () => bytes.close(),
-  };
 }
 
 /**

@@ -54,7 +54,7 @@ export async function probeMedia(
 /** Returns the facts of an opened file, which stay true once it is closed. */
 export function probeOf(file: MediaFacts & Pick<MediaProbe, "image">): MediaProbe {
   const { contentType, size, width, height, durationSeconds, image } = file;
-  const { needsPassword, pages, isDynamicForm, film } = file;
+  const { isMoving, needsPassword, pages, isDynamicForm, film } = file;
   return {
     contentType,
     size,
@@ -62,6 +62,7 @@ export function probeOf(file: MediaFacts & Pick<MediaProbe, "image">): MediaProb
     height,
     durationSeconds,
     image,
+    ...(isMoving === undefined ? {} : { isMoving }),
     ...(needsPassword === undefined ? {} : { needsPassword }),
     ...(pages === undefined ? {} : { pages }),
     ...(isDynamicForm === undefined ? {} : { isDynamicForm }),
