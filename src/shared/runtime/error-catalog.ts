@@ -239,7 +239,7 @@ export const ERROR_CATALOG = {
   payload_too_large: {
     status: 413,
     when: "The body is too large.",
-    advice: "Send less. Files are sent as URLs, not as content.",
+    advice: "Send less. Upload files with `POST /v1/media`, or send their URLs.",
     again: NO,
   },
   unsupported_media_type: {
