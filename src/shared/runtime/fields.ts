@@ -40,7 +40,7 @@ export const isoDay = (time: Date) => time.toISOString().slice(0, 10);
 export const withOrderedRange = <Fields extends z.ZodRawShape>(query: z.ZodObject<Fields>) =>
   query.refine((found) => isOrdered(found), {
     path: ["to"],
-    error: "must be later than from",
+    error: 'must be later than "from"',
     // Also if another field is wrong.
     when: ({ value }) => typeof value === "object" && value !== null,
   });

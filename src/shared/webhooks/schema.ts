@@ -93,7 +93,7 @@ export const GetStatsQuery = shape(() =>
     })
     .refine(({ from = "", to = "" }) => !(Date.parse(from) > Date.parse(to)), {
       path: ["to"],
-      error: "must not be before from",
+      error: 'must not be before "from"',
       // Also if another field is wrong.
       when: ({ value }) => typeof value === "object" && value !== null,
     }),

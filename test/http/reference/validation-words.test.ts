@@ -262,6 +262,15 @@ describe("a refused request is told in whole sentences what each field has to be
     );
   });
 
+  test.each([
+    ["v1/applications/{applicationId}/stats", "from=2026-11-28&to=2026-11-27", "from"],
+    ["v1/applications/{applicationId}/posts", "from=2026-11-28T00:00:00Z&to=2026-11-27T00:00:00Z", "from"],
+    ["v1/profiles", "q=anna&status=active", "externalId"],
+  ])("another field that a message names is in quotes: %s?%s", async (path, query, name) => {
+    const [sentence] = (await told("GET", path, {}, query)) ?? [];
+    expect(sentence).toContain(` "${name}"`);
+  });
+
   test("a limit out of range", async () => {
     const sentence = `"limit" must be a whole number from 1 to 100`;
     expect(await told("GET", "v1/posts", {}, "limit=1000")).toEqual([`${sentence}.`]);

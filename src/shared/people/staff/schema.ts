@@ -173,7 +173,7 @@ export const UpdateUserBody = shape(() =>
         .describe("The language of emails to this user. Users can change only their own."),
     })
     .refine(({ role, locale }) => role !== undefined || locale !== undefined, {
-      error: "must have `role` or `locale`",
+      error: 'must have "role" or "locale"',
     }),
 );
 export type UpdateUser = ShapeOf<typeof UpdateUserBody>;

@@ -189,7 +189,7 @@ export function fileIssues(
     issues.push({
       path: "mediaUrls",
       code: "too_big",
-      message: `must name at most ${FILES_MAX} different files that were uploaded, together with those of platformOptions`,
+      message: `must name at most ${FILES_MAX} different files that were uploaded, together with those of "platformOptions"`,
     });
   return issues;
 }

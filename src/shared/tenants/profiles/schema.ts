@@ -64,7 +64,7 @@ export const ListProfilesQuery = shape(() =>
     })
     .refine((found) => !isSearchFiltered(found), {
       path: ["q"],
-      error: "can't be combined with externalId or status",
+      error: "can't be combined with \"externalId\" or \"status\"",
       // Also if another field is wrong.
       when: ({ value }) => typeof value === "object" && value !== null,
     }),

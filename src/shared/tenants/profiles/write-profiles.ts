@@ -10,7 +10,7 @@ import type { CreateProfile, UpdateProfile } from "./schema.ts";
 /** Returns the written profile. @throws AppError `conflict` when another one has the external id */
 function requireWritten(result: ProfileWritten): Profile {
   if (result.kind === "written") return result.profile;
-  throw new AppError("conflict", "Another profile of the application has this externalId.", {
+  throw new AppError("conflict", 'Another profile of the application has this "externalId".', {
     details: { existingId: result.existingId },
   });
 }
