@@ -13,7 +13,7 @@ const LOG_INS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /**
  * Links one network on the hosted page as an end user's browser does: its form, and where the network has an
- * authorisation page, that page's form as well.
+ * authorization page, that page's form as well.
  */
 export async function linkInBrowser(connectUrl: string, network: string): Promise<void> {
   const address = new URL(connectUrl);

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Colour only where a terminal shows it; the function of Node itself heeds NO_COLOR and its kin. */
+/** Color only where a terminal shows it; the function of Node itself heeds NO_COLOR and its kin. */
 function styled(style: Parameters<typeof styleText>[0]): (text: string) => string {
   return (text) => styleText(style, text, { stream: process.stdout });
 }

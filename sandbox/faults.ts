@@ -138,7 +138,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
     ],
   },
   {
-    mode: "The authorisation ends",
+    mode: "The authorization ends",
     words: [
       {
         word: "[fail:connection_needs_reauth]",

@@ -22,7 +22,7 @@ import type { LinkedInShared, Organization } from "./linkedin/state.ts";
 import { videoRoutes } from "./linkedin/videos.ts";
 import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "./network.ts";
 
-/** LinkedIn's consent page, uploads and versioned API, as far as publishing as a member or organisation needs them. */
+/** LinkedIn's consent page, uploads and versioned API, as far as publishing as a member or organization needs them. */
 export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetwork {
   readonly name = "linkedin";
   readonly title = "LinkedIn";
@@ -63,7 +63,7 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
     for (const kept of oneOrAll(this.#tokens(), token)) kept.isRevoked = true;
   }
 
-  /** An organisation of the demo member's, as its administrator when no role is named. */
+  /** An organization of the demo member's, as its administrator when no role is named. */
   addOrganization(wanted: {
     readonly name: string;
     readonly role?: string | undefined;
@@ -77,7 +77,7 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
     return added;
   }
 
-  /** The demo member no longer has anything to do with the organisation. */
+  /** The demo member no longer has anything to do with the organization. */
   loseRole(organizationId: string): void {
     const found = this.shared.state.organizations.find(({ id }) => id === organizationId);
     if (found === undefined) throw new Error(`there is no organization ${organizationId}`);

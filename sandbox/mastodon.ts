@@ -89,7 +89,7 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
     return found && `@${found.username}@${found.host}`;
   }
 
-  /** A token without the walk through the authorisation page, for tests that are about something else. */
+  /** A token without the walk through the authorization page, for tests that are about something else. */
   issueToken(grant: {
     readonly host: string;
     readonly username: string;

@@ -84,7 +84,7 @@ function paddedPhoto(comment: string, bytes: number): Buffer {
   return Buffer.concat([...parts, photo.subarray(2)]);
 }
 
-/** The video with room behind it that no player looks into: networks that recognise files see it as a new one. */
+/** The video with room behind it that no player looks into: networks that recognize files see it as a new one. */
 function paddedClip(comment: string): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(head.length + comment.length);

@@ -100,7 +100,7 @@ async function openPage(browser: Browser, url: string, width: number): Promise<P
 }
 
 /**
- * Keeps the page from its top to the end of an element, with the same margin on both sides of it, in few colours: a README
+ * Keeps the page from its top to the end of an element, with the same margin on both sides of it, in few colors: a README
  * is read on slow lines, too.
  */
 async function keep(page: Page, name: string, lastElement: string): Promise<void> {

@@ -29,6 +29,11 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bthere is nothing to say\b/i, "No content"], // words: quoted
   [/\bcut behind\b/i, "cut after"],
   [/\bhold still\b/i, "pause"],
+  // Names of networks' errors have an underscore.
+  [
+    /(?:uthor|rgan|ecogn|erial|ormal)is(?=e|i|at)|ehaviour|eighbour|(?<![_\w])cancelled|\bfavour(?!ites)|\blicence/i, // words: quoted
+    "the American spelling: authorize, organization, behavior",
+  ],
 ];
 
 export interface WordFinding {

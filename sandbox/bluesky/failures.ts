@@ -32,7 +32,7 @@ export function recordRefusal(code: string): Answer {
   return REFUSALS[code] ?? invalid(`${RECORD} The sandbox refuses this (${code})`);
 }
 
-/** The same of the authorisation server, in the words of OAuth. */
+/** The same of the authorization server, in the words of OAuth. */
 export function oauthFailure(code: string): Answer {
   const said = (status: number, error: string, description: string) =>
     json(status, { error, error_description: description });

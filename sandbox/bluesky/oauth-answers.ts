@@ -2,7 +2,7 @@ import { Refusal, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { PDS_HOST } from "./identity.ts";
 
-/** The login host in front of the servers is their authorisation server, as on the real network. */
+/** The login host in front of the servers is their authorization server, as on the real network. */
 export const AUTHORIZATION_HOST = "bsky.social";
 export const ISSUER = `https://${AUTHORIZATION_HOST}`;
 

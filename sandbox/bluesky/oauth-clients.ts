@@ -18,7 +18,7 @@ interface KnownClient {
   readonly keys: JSONWebKeySet;
 }
 
-/** The clients of the authorisation server. A public one is told to it, as the sandbox downloads no documents. */
+/** The clients of the authorization server. A public one is told to it, as the sandbox downloads no documents. */
 export class OAuthClients {
   readonly #known = new Map<string, KnownClient>();
 

@@ -15,7 +15,7 @@ const ACCESS_SECONDS = 60 * 60;
 /** What a call needs of the scope: `repo`, `blob`, or `rpc` with the name of a method. */
 export type Need = "repo" | "blob" | `rpc:${string}` | `repo:${string}?action=delete`;
 
-/** The authorisations that were given, and their tokens. */
+/** The authorizations that were given, and their tokens. */
 export class Grants {
   readonly #shared: BlueskyShared;
   readonly #surroundings: Surroundings;

@@ -24,7 +24,7 @@ const REQUEST_SECONDS = 300;
 const CODE_MS = 60_000;
 const REQUEST_URI = "urn:ietf:params:oauth:request_uri:";
 
-/** The authorisation server: pushed requests, the owner's consent, tokens that are bound to a key. */
+/** The authorization server: pushed requests, the owner's consent, tokens that are bound to a key. */
 export class OAuth {
   readonly #shared: BlueskyShared;
   readonly #surroundings: Surroundings;

@@ -24,7 +24,7 @@ export interface Session {
   previous: { readonly refreshId: string; readonly graceUntil: number } | null;
 }
 
-/** An authorisation request as the client pushed it. */
+/** An authorization request as the client pushed it. */
 export interface PushedRequest extends Asked {
   readonly expiresAt: number;
 }

@@ -45,13 +45,13 @@ export function needScope(token: Token, scope: string, what: string): void {
   if (!token.scopes.includes(scope)) throw linkedInRefusal(denied(what));
 }
 
-/** Whether the token's member may do it for the organisation. */
+/** Whether the token's member may do it for the organization. */
 export function administers(shared: LinkedInShared, token: Token, urn: string): boolean {
   const role = findOrganization(shared.state, urn)?.roles[token.memberId];
   return role !== undefined && PUBLISHING_ROLES.includes(role);
 }
 
-/** Refuses an author or owner that is not the token's member, nor an organisation that this member publishes for. */
+/** Refuses an author or owner that is not the token's member, nor an organization that this member publishes for. */
 export function checkAuthor(
   shared: LinkedInShared,
   token: Token,

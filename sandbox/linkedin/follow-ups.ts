@@ -29,7 +29,7 @@ function textOf(exchange: Exchange): string {
   return typeof text === "string" ? text : "";
 }
 
-/** Nobody may write in another's name; a member's feed and an organisation's need permissions of their own. */
+/** Nobody may write in another's name; a member's feed and an organization's need permissions of their own. */
 function checkActor(shared: LinkedInShared, token: Token, actor: unknown): void {
   if (actor === personUrn(token.memberId)) return needScope(token, "w_member_social_feed", CREATE);
   needScope(token, "w_organization_social_feed", CREATE);

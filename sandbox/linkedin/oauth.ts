@@ -68,11 +68,11 @@ function newProvider(shared: LinkedInShared): OAuthProvider {
       decision === "no_login"
         ? {
             error: "user_cancelled_login",
-            error_description: "The user cancelled LinkedIn login",
+            error_description: "The user cancelled LinkedIn login", // words: quoted
           }
         : {
             error: "user_cancelled_authorize",
-            error_description: "The user cancelled the authorization",
+            error_description: "The user cancelled the authorization", // words: quoted
           },
   });
   return provider;

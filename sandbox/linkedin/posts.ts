@@ -85,7 +85,7 @@ function entity(post: Post): Record<string, unknown> {
   };
 }
 
-/** Nobody may read a member's posts; an organisation's are read by who administers it. */
+/** Nobody may read a member's posts; an organization's are read by who administers it. */
 function checkReader(shared: LinkedInShared, token: Token, author: string): void {
   const what = "partnerApiPostsExternal.FINDER-author";
   needScope(token, "r_organization_social", what);

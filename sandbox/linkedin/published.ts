@@ -5,7 +5,7 @@ import type { FindMention } from "./little-text.ts";
 import { findOrganization, fullName, personUrn } from "./state.ts";
 import type { LinkedInState, Post } from "./state.ts";
 
-/** A mention is one when the name is exactly the organisation's, or the member's first, last or full name. */
+/** A mention is one when the name is exactly the organization's, or the member's first, last or full name. */
 function mentionFinder(state: LinkedInState): FindMention {
   return (name, urn) => {
     const organization = findOrganization(state, urn);

@@ -8,7 +8,7 @@ export const DEMO_LINKEDIN_APP = {
   id: "86demo0member0",
   secret: "WPL_AP1.demo0member0secret.c2FuZGJveA==",
 } as const;
-/** The reviewed Community Management product, which wants an app of its own: posts as an organisation. */
+/** The reviewed Community Management product, which wants an app of its own: posts as an organization. */
 export const DEMO_LINKEDIN_ORG_APP = {
   id: "86demo0orgapp0",
   secret: "WPL_AP1.demo0orgapp0secret.c2FuZGJveA==",

@@ -100,13 +100,13 @@ const CALLBACK = {
   },
 } as const;
 
-/** The callbacks of networks with many authorisation servers, each with a callback of its own. */
+/** The callbacks of networks with many authorization servers, each with a callback of its own. */
 const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
   const { link, title } = networkOf(network);
   if (link.kind !== "oauth" || link.hasServers !== true) return [];
   return route("GET", `v1/connect/callback/${network}/{server}`, {
     operationId: `finishConnectOAuthOf${network.charAt(0).toUpperCase()}${network.slice(1)}`,
-    summary: `Where the authorisation page of a ${title} server leads back to`,
+    summary: `Where the authorization page of a ${title} server leads back to`,
     calledBy: "browsers",
     description:
       "Each server has its own callback URL, and the relay registers only that URL with it. A state that was issued for another server is refused before any code is forwarded.",
@@ -245,7 +245,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "finishConnectOAuth",
     summary: "OAuth callback",
     calledBy: "browsers",
-    description: "For networks with one authorisation server.",
+    description: "For networks with one authorization server.",
     ...CALLBACK,
     run: onPage(({ finishOAuth }, request, { services, params: { network }, query: params }) =>
       finishOAuth(services.connections, request, { network, params }),

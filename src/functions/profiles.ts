@@ -84,7 +84,7 @@ export const profileRoutes = [
     operationId: "eraseProfile",
     summary: "Erase a profile",
     description:
-      "Permanently erases the profile with all its personal data. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are revoked on the networks, scheduled posts are canceled, and legs that are being published finish. Then posts, events, deliveries and connect sessions are deleted. This takes at least 20 minutes, after which the profile returns 404. Ledger entries stay, with ids only. Published posts stay on the networks. The profile can't be restored.",
+      "Permanently erases the profile with all its personal data. Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorizations are revoked on the networks, scheduled posts are canceled, and legs that are being published finish. Then posts, events, deliveries and connect sessions are deleted. This takes at least 20 minutes, after which the profile returns 404. Ledger entries stay, with ids only. Published posts stay on the networks. The profile can't be restored.",
     access: ofOwner(appAdmin),
     status: 202,
     response: profile,

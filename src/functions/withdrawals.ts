@@ -9,7 +9,7 @@ import { shape } from "../shared/runtime/shape.ts";
 
 const SIGNED_CHARACTERS_MAX = 4_096;
 
-/** Makes the routes that a network, or a company with several, calls when a person withdraws an authorisation. */
+/** Makes the routes that a network, or a company with several, calls when a person withdraws an authorization. */
 function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
   const title = sender.charAt(0).toUpperCase() + sender.slice(1);
   const body = shape((): z.ZodType<Readonly<Record<string, string>>> =>

@@ -100,11 +100,11 @@ describe("who counts as a witness", () => {
       id: `con_${id}`,
       platformId,
     });
-    appFaults.accepted(account(0, "plt_neighbour"));
+    appFaults.accepted(account(0, "plt_neighbor"));
     for (let id = 1; id < 20; id += 1)
       expect(appFaults.refused(account(id, "plt_hostile"), failure, check)).toBe("account");
     expect(appFaults.areRefused(connection)).toBe(false);
-    expect(appFaults.refused(account(20, "plt_neighbour"), failure, check)).toBe("app");
+    expect(appFaults.refused(account(20, "plt_neighbor"), failure, check)).toBe("app");
     expect(reports()).toHaveLength(1);
   });
 
@@ -171,7 +171,7 @@ async function instagramOwners(count: number) {
 }
 
 describe("a refusal in the app's name for one account alone", () => {
-  test("says nothing about its neighbours, and becomes the account's own after some days", async () => {
+  test("says nothing about its neighbors, and becomes the account's own after some days", async () => {
     const [a, b, c] = await instagramOwners(3);
     if (a === undefined || b === undefined || c === undefined) throw new Error("nobody is linked");
     refuseTokens(

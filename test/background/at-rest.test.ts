@@ -127,7 +127,7 @@ function formsOf(secret: string): string[] {
 describe("what lies in the tables of a relay in use", () => {
   test("what lies in the tables of a relay in use was there to be looked at, and so were the secrets", () => {
     const tables = new Set(rows.map(({ table }) => table));
-    for (const table of ["core", "keys", "authorisations", "instances", "oauthstates"])
+    for (const table of ["core", "keys", "authorizations", "instances", "oauthstates"])
       expect(tables).toContain(table);
     expect(secrets.size).toBeGreaterThan(25);
     const seen = [...secrets.values()].join("\n");

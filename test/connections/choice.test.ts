@@ -32,7 +32,7 @@ beforeEach(async () => {
   owner = await anOwner(world);
 });
 
-/** The person behind all these pages is one and the same: what a test leaves linked would keep the authorisation. */
+/** The person behind all these pages is one and the same: what a test leaves linked would keep the authorization. */
 const visited = new Set<Owner>();
 afterEach(async () => {
   const store = world.services.connections.stores.connections;
@@ -104,7 +104,7 @@ async function link(candidate: string, by: Owner = owner): Promise<void> {
   expect((await choose(browser, shown, candidate)).status).toBe(303);
 }
 
-describe("an authorisation that covers several accounts", () => {
+describe("an authorization that covers several accounts", () => {
   test("links the one that is chosen, and charges for it", async () => {
     const { browser, shown } = await visit();
     expect(shown.status).toBe(200);
@@ -126,7 +126,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(await balance(world, owner)).toBe(95);
   });
 
-  test("an authorisation for more accounts than the page can show says so, and offers the first hundreds", async () => {
+  test("an authorization for more accounts than the page can show says so, and offers the first hundreds", async () => {
     const page = (id: number) => ({ id: `${id}`, name: `Page ${id}`, access_token: "token" });
     let asked = 0;
     world.intercept(async (request, send) => {
@@ -139,7 +139,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(readable(shown.body)).toContain("Not all of your pages are shown.");
   });
 
-  test("an authorisation that covers several accounts is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
+  test("an authorization that covers several accounts is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
     const { shown } = await visit();
     const [form = ""] = /<form\b[^>]*>(?:(?!<\/form>)[\s\S])*name="candidate"[\s\S]*?<\/form>/.exec(
       shown.body,
@@ -154,7 +154,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(`${locationOf(back)} ${shown.body}`).not.toMatch(/EAA\w{20}/);
   });
 
-  test("an authorisation that covers several accounts can be looked at again, but is used once", async () => {
+  test("an authorization that covers several accounts can be looked at again, but is used once", async () => {
     const { browser, back, shown } = await visit();
     expect(choiceOf(await browser.follow(back))).toEqual(choiceOf(shown));
     expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(303);
@@ -166,7 +166,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(readable(reloaded.body)).toContain("took too long or was already used");
   });
 
-  test("of two choices at once in one authorisation, one counts", async () => {
+  test("of two choices at once in one authorization, one counts", async () => {
     const { browser, shown } = await visit();
     const answers = await Promise.all(
       [DEMO_PAGE, SECOND_PAGE].map((page) => choose(browser, shown, page)),
@@ -188,7 +188,7 @@ describe("an authorisation that covers several accounts", () => {
     },
   );
 
-  test("belongs to the browser that was authorised", async () => {
+  test("belongs to the browser that was authorized", async () => {
     const { back, shown } = await visit();
     const stranger = new Browser(world);
     const seen = await stranger.follow(back);
@@ -209,7 +209,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(await connections()).toEqual([]);
   });
 
-  test("an authorisation that covers several accounts is no way around the network's own state, nor the other way round", async () => {
+  test("an authorization that covers several accounts is no way around the network's own state, nor the other way round", async () => {
     const { browser, callback, shown } = await visit();
     const url = new URL(callback);
     url.searchParams.set("state", choiceOf(shown).fields["choice"] ?? "");
@@ -253,12 +253,12 @@ describe("an authorisation that covers several accounts", () => {
   });
 });
 
-describe("an authorisation that leads nowhere is told in words that help", () => {
+describe("an authorization that leads nowhere is told in words that help", () => {
   test.each([
     ["facebook", { account: FRIEND_USER }, "did not list any page that you can publish to"],
     ["facebook", { decision: "deny" }, "You did not grant permission on Facebook"],
     ["instagram", { account: PERSONAL_ACCOUNT }, "Switch to a professional account"],
-  ])("a useless authorisation is told in words that help: %s %j", async (network, form, words) => {
+  ])("a useless authorization is told in words that help: %s %j", async (network, form, words) => {
     const { shown } = await visit({ network, form });
     expect(shown.status).toBe(200);
     expect(readable(shown.body)).toContain(words);
@@ -266,7 +266,7 @@ describe("an authorisation that leads nowhere is told in words that help", () =>
   });
 });
 
-describe("an account among others of one authorisation", () => {
+describe("an account among others of one authorization", () => {
   const canPublish = async (by: Owner): Promise<boolean> => {
     if ((await findConnection(world.services, by, "facebook")) === undefined) return false;
     const credentials = await credentialsOf(world.services, by, "facebook");
@@ -278,7 +278,7 @@ describe("an account among others of one authorisation", () => {
     return answer.status === 200;
   };
 
-  test("an account among others of one authorisation is unlinked without ending the others, and the last one ends it", async () => {
+  test("an account among others of one authorization is unlinked without ending the others, and the last one ends it", async () => {
     const other = await anotherProfile(world, owner);
     await link(DEMO_PAGE);
     await link(SECOND_PAGE, other);

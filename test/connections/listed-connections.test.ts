@@ -137,17 +137,17 @@ const CHANGES: Readonly<Record<string, Change>> = {
     end: "one needs_reauth warned",
   },
   "marks an account as accepted again": { prepare: refused, act: accept, end: "one active" },
-  "warns of the end of an authorisation": {
+  "warns of the end of an authorization": {
     prepare: (owner) => link(relay, owner, "one", 3),
     act: warn,
     end: "one active warned",
   },
-  "renews an authorisation past its warning": {
+  "renews an authorization past its warning": {
     prepare: warned,
     act: (process, owner) => renew(process, owner, 60),
     end: "one active",
   },
-  "renews an authorisation that still ends soon": {
+  "renews an authorization that still ends soon": {
     prepare: warned,
     act: (process, owner) => renew(process, owner, 5),
     end: "one active warned",

@@ -81,7 +81,7 @@ async function connectionsOf(owner: Owner): Promise<readonly object[]> {
   return dataOf(await world.relay.call("GET", path, as(owner)));
 }
 
-/** Starts linking at a server, up to its authorisation page. */
+/** Starts linking at a server, up to its authorization page. */
 async function startAt(owner: Owner, instance: string) {
   const path = `/v1/profiles/${owner.profileId}/connect/sessions`;
   const body = { platforms: ["mastodon"] };

@@ -26,7 +26,7 @@ describe("contrast", () => {
   });
 });
 
-describe("any accent colour at all", () => {
+describe("any accent color at all", () => {
   test("bears text on it, white wherever a slightly darker one does", () => {
     fc.assert(
       fc.property(color, (accent) => {
@@ -47,7 +47,7 @@ describe("any accent colour at all", () => {
     expect(filledWith(accent)).toEqual({ fill, ink });
   });
 
-  test.each(["light", "dark"] as const)("any accent colour can be read as text in %s", (scheme) => {
+  test.each(["light", "dark"] as const)("any accent color can be read as text in %s", (scheme) => {
     fc.assert(
       fc.property(color, (accent) => {
         const ink = readableOn(accent, GROUNDS[scheme]);
@@ -73,7 +73,7 @@ test.each([
   expect([fillOn(accent, "light"), fillOn(accent, "dark")]).toEqual([light, dark]);
 });
 
-test("a dark colour becomes a lighter one of its hue in dark", () => {
+test("a dark color becomes a lighter one of its hue in dark", () => {
   const fill = fillOn("#000080", "dark");
   expect(fill).toMatch(/^#(..)\1/);
   expect(contrast(fill, GROUNDS.dark[0])).toBeGreaterThanOrEqual(AA);
@@ -82,7 +82,7 @@ test("a dark colour becomes a lighter one of its hue in dark", () => {
 test.each([
   ["light", 0],
   ["dark", 1],
-] as const)("the page's own colours can be read in %s", (scheme, index) => {
+] as const)("the page's own colors can be read in %s", (scheme, index) => {
   const blocks = stylesheet(undefined).text.split("prefers-color-scheme: dark");
   const found = [...(blocks[index] ?? "").matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)];
   const named = new Map(found.map(([, name = "", value = ""]) => [name, value]));

@@ -121,7 +121,7 @@ describe("the page", () => {
     expect(readProblem(code)).toBe(code);
   });
 
-  test("the page has an icon of the customer's colour and initial, without one of the customer's", () => {
+  test("the page has an icon of the customer's color and initial, without one of the customer's", () => {
     const iconOf = (branding: Branding) => {
       const [, icon = ""] =
         /rel="icon" href="data:image\/svg\+xml,([^"]*)"/.exec(

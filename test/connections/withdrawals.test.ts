@@ -118,12 +118,12 @@ describe("a person who removed the app at Meta", () => {
   });
 
   test("a person who removed the app at Meta is found by an id that is a number longer than numbers are exact", async () => {
-    const [owner, neighbour] = [await anOwner(world), await anOwner(world)];
+    const [owner, neighbor] = [await anOwner(world), await anOwner(world)];
     await link(owner, { grantId: "17841405793187219" });
-    await link(neighbour, { grantId: "17841405793187220" });
+    await link(neighbor, { grantId: "17841405793187220" });
     await send(DEAUTHORIZE, signed({ userId: "17841405793187219", isNumber: true }));
     expect(await statusOf(owner)).toBe("revoked");
-    expect(await statusOf(neighbour)).toBe("active");
+    expect(await statusOf(neighbor)).toBe("active");
   });
 
   test("a person who removed the app at Meta may link again: the same notice ends nothing more, a new one does", async () => {

@@ -47,7 +47,7 @@ afterAll(async () => {
 test("an account that a process was linking when it died leaves nothing behind", async () => {
   const profile = await aMarkedProfile(calm, receiver);
   const { owner } = profile;
-  // The row of the authorisation is written; the connection's own is not.
+  // The row of the authorization is written; the connection's own is not.
   writesLeft = 1;
   const linking = saveLinked(dying.services, owner, "linkedin", aLinkedAccount(profile.mark));
   await expect(linking).rejects.toThrow();

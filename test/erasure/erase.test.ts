@@ -55,7 +55,7 @@ describe("a profile that is erased", () => {
     const profile = await aMarkedProfile(relay, receiver);
     const before = await traces(profile);
     expect(before.words).toEqual(["core", "deliveries", "events"]);
-    expect(before.tables).toEqual(expect.arrayContaining(["accounts", "authorisations"]));
+    expect(before.tables).toEqual(expect.arrayContaining(["accounts", "authorizations"]));
     const account = dataOf(
       await relay.call("GET", `/v1/profiles/${profile.profileId}/connections`, {
         key: profile.key,
@@ -91,7 +91,7 @@ describe("a profile that is erased", () => {
     expect(created.status).toBe(201);
   });
 
-  test("a profile that is erased has its authorisations ended at the networks and its secrets purged by the first run", async () => {
+  test("a profile that is erased has its authorizations ended at the networks and its secrets purged by the first run", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     await erase(relay, profile);
     await runOnce(relay);
@@ -163,15 +163,15 @@ describe("a profile that is erased", () => {
     ]);
   });
 
-  test("takes nothing of its neighbour along", async () => {
+  test("takes nothing of its neighbor along", async () => {
     const profile = await aMarkedProfile(relay, receiver);
-    const neighbour = await aProfile(relay, profile.application, { title: "Butcher" });
+    const neighbor = await aProfile(relay, profile.application, { title: "Butcher" });
     const other = await aPublisher(relay, ["bluesky"], profile.application.platform);
     const kept = await other.accept({ text: unique("Kept"), platforms: ["bluesky"] });
     await erase(relay, profile);
     await untilGone(relay, profile);
     const { key } = profile;
-    const read = await relay.call("GET", `/v1/profiles/${neighbour.id}`, { key });
+    const read = await relay.call("GET", `/v1/profiles/${neighbor.id}`, { key });
     expect(read.body.data).toMatchObject({ title: "Butcher", status: "active" });
     const post = await other.call("GET", `/v1/posts/${kept.id}`);
     expect(post.body.data).toMatchObject({ status: "succeeded" });

@@ -36,15 +36,15 @@ describe("one answer names everything that is wrong", () => {
         platforms: ["bluesky"],
         mediaUrls: [PHOTO],
         altTexts: ["a", "b"],
-        platformOptions: { mastodon: { colour: 1 } },
-        colour: "red",
+        platformOptions: { mastodon: { color: 1 } },
+        color: "red",
       };
       for (const days of [-1, 366])
         expect(fieldsOf(await call("POST", path, { ...body, scheduleAt: inDays(days) }))).toEqual([
           "altTexts",
-          "colour",
+          "color",
           "platformOptions.mastodon",
-          "platformOptions.mastodon.colour",
+          "platformOptions.mastodon.color",
           "scheduleAt",
           "text",
         ]);
@@ -111,9 +111,9 @@ describe("one answer names everything that is wrong", () => {
       platforms: ["bluesky"],
       scheduleAt: inDays(1),
     });
-    const body = { platforms: ["mastodon"], colour: "red" };
+    const body = { platforms: ["mastodon"], color: "red" };
     expect(fieldsOf(await call("POST", `/v1/posts/${id}/retry`, body))).toEqual([
-      "colour",
+      "color",
       "platforms.0",
     ]);
   });
@@ -125,8 +125,8 @@ describe("one answer names everything that is wrong", () => {
 
   test("one answer names everything that is wrong with the address of a webhook that is refused", async () => {
     const url = "http://192.168.0.1/hook";
-    const body = { url, events: ["post.eaten"], colour: "red" };
-    const named = ["colour", "events.0", "url"];
+    const body = { url, events: ["post.eaten"], color: "red" };
+    const named = ["color", "events.0", "url"];
     expect(fieldsOf(await call("POST", "/v1/webhooks", body))).toEqual(named);
     const made = await relay.call("POST", "/v1/webhooks", {
       key: publisher.key,

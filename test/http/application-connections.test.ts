@@ -167,7 +167,7 @@ describe("the connections of an application", () => {
     expect(await listed("?status=attention")).toEqual([]);
   });
 
-  test("lists an authorisation that ends soon from its warning until it is renewed past that", async () => {
+  test("lists an authorization that ends soon from its warning until it is renewed past that", async () => {
     const id = await link(profiles.first, "bluesky", { expiresInDays: 3 });
     expect(await listed("?status=attention")).toEqual([]);
     await warn(profiles.first);

@@ -57,7 +57,7 @@ describe("connect sessions", () => {
     ["a state that is too long", { state: "x".repeat(513) }, "state"],
     ["a life that is too short", { expiresIn: 299 }, "expiresIn"],
     ["a life that is too long", { expiresIn: 172_801 }, "expiresIn"],
-    ["a colour that is more", { branding: { accentColor: "#ffffff;x" } }, "branding.accentColor"],
+    ["a color that is more", { branding: { accentColor: "#ffffff;x" } }, "branding.accentColor"],
     ["a logo without https", { branding: { logoUrl: "http://a.test/l" } }, "branding.logoUrl"],
     ["a name that is too long", { branding: { name: "x".repeat(81) } }, "branding.name"],
     ["a label that is too long", { branding: { backLabel: "x".repeat(41) } }, "branding.backLabel"],

@@ -134,7 +134,7 @@ describe("null in a POST is refused", () => {
   test.each([
     ["in free-form values", { ...DRAFT, metadata: { a: null } }, "metadata.a"],
     ["for a field that must be there", { ...DRAFT, platforms: null }, "platforms"],
-    ["for a field that there is not", { ...DRAFT, colour: null }, "colour"],
+    ["for a field that there is not", { ...DRAFT, color: null }, "color"],
     ["as an item", { ...DRAFT, mediaUrls: [null] }, "mediaUrls.0"],
     ["as the whole body", null, "body"],
   ])("null in a POST is refused: %s", async (_where, body, path) => {

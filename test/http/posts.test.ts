@@ -56,15 +56,15 @@ const BAD_BODIES: readonly (readonly [string, unknown, readonly string[]])[] = [
   ],
   [
     "an unknown option",
-    { ...BLUESKY, platformOptions: { bluesky: { colour: 1 } } },
-    ["platformOptions.bluesky.colour"],
+    { ...BLUESKY, platformOptions: { bluesky: { color: 1 } } },
+    ["platformOptions.bluesky.color"],
   ],
   [
     "a wrong option",
     { ...BLUESKY, platformOptions: { bluesky: { langs: "en" } } },
     ["platformOptions.bluesky.langs"],
   ],
-  ["an unknown field", { ...BLUESKY, text: "x", colour: "red" }, ["colour"]],
+  ["an unknown field", { ...BLUESKY, text: "x", color: "red" }, ["color"]],
   ["a protected field", { ...BLUESKY, text: "x", status: "succeeded" }, ["status"]],
   ["metadata that is no text", { ...BLUESKY, metadata: { a: 1 } }, ["metadata.a"]],
   [
@@ -78,8 +78,8 @@ const BAD_BODIES: readonly (readonly [string, unknown, readonly string[]])[] = [
   ["a long externalId", { ...BLUESKY, externalId: "x".repeat(256) }, ["externalId"]],
   [
     "everything at once",
-    { text: 1, platforms: ["x"], mediaUrls: ["y"], scheduleAt: "z", colour: 1 },
-    ["text", "platforms.0", "mediaUrls.0", "scheduleAt", "colour"],
+    { text: 1, platforms: ["x"], mediaUrls: ["y"], scheduleAt: "z", color: 1 },
+    ["text", "platforms.0", "mediaUrls.0", "scheduleAt", "color"],
   ],
 ];
 
@@ -352,7 +352,7 @@ describe("GET /v1/posts", () => {
     ["status=done", "status"],
     ["platform=myspace", "platform"],
     ["from=yesterday", "from"],
-    ["colour=red", "colour"],
+    ["color=red", "color"],
   ])("?%s is refused with the parameter's name", async (query, path) => {
     const answer = await get(`/v1/posts?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
@@ -375,8 +375,8 @@ describe("GET /v1/posts", () => {
 describe("another profile's post", () => {
   test("another profile's post is not found, whether it exists or not, and can't be retried", async () => {
     const own = await publisher.accept({ text: unique("Own"), ...BLUESKY });
-    const neighbour = await aProfile(relay, publisher.application);
-    const headers = { "x-profile-id": neighbour.id };
+    const neighbor = await aProfile(relay, publisher.application);
+    const headers = { "x-profile-id": neighbor.id };
     const bare = (answer: { body: { error: object } }) => ({ ...answer.body.error, requestId: "" });
     const call = { key: publisher.key, headers };
     const theirs = await relay.call("GET", `/v1/posts/${own.id}`, call);

@@ -24,7 +24,7 @@ export type FloodKind = "log_ins" | "resets" | "plain";
 
 export interface FloodedRelay {
   readonly relay: RelayProcess;
-  readonly neighbour: Customer;
+  readonly neighbor: Customer;
   readonly email: string;
   readonly deviceToken: string;
 }
@@ -44,7 +44,7 @@ export interface Figures {
 
 const from = (address: string) => ({ "x-forwarded-for": address });
 
-/** Starts the product with a neighbour who has posted nothing yet, and whose device is known. */
+/** Starts the product with a neighbor who has posted nothing yet, and whose device is known. */
 export async function startFlooded(world: World, bcryptCost: number): Promise<FloodedRelay> {
   // The host adds the address of this process; the one before it is the caller's.
   const settings = {
@@ -66,15 +66,15 @@ export async function startFlooded(world: World, bcryptCost: number): Promise<Fl
   const key: string = made.apiKey.secret;
   const title = { title: "Corner Bakery" };
   const profile = dataOf(await relay.call("POST", "/v1/profiles", { bearer: key, body: title }));
-  const neighbour = {
+  const neighbor = {
     platformId: platform.id,
     session: token,
     applicationId: made.id,
     key,
     profileId: profile.id,
   };
-  await linkMastodon(relay, neighbour, "gotosocial.sandbox.test");
-  return { relay, neighbour, email, deviceToken };
+  await linkMastodon(relay, neighbor, "gotosocial.sandbox.test");
+  return { relay, neighbor, email, deviceToken };
 }
 
 /** Sends a flood from so many addresses, each of a network of its own. Returns the status of each call and its time. */
@@ -106,9 +106,9 @@ async function flood(relay: RelayProcess, kind: FloodKind, addresses: number) {
 let posts = 0;
 let visitors = 0;
 
-/** Measures the neighbour for a time, under a flood if one is given. */
+/** Measures the neighbor for a time, under a flood if one is given. */
 export async function measure(
-  { relay, neighbour, email, deviceToken }: FloodedRelay,
+  { relay, neighbor, email, deviceToken }: FloodedRelay,
   ms: number,
   attack?: { readonly kind: FloodKind; readonly addresses: number },
 ): Promise<Figures> {
@@ -129,14 +129,14 @@ export async function measure(
   let refusedMs = 0;
   const [readMs, publishMs, knownMs] = await Promise.all([
     slowest(READ_PAUSE_MS, async () => {
-      const headers = { "x-profile-id": neighbour.profileId };
-      dataOf(await relay.call("GET", "/v1/posts", { bearer: neighbour.key, headers, timeoutMs }));
+      const headers = { "x-profile-id": neighbor.profileId };
+      dataOf(await relay.call("GET", "/v1/posts", { bearer: neighbor.key, headers, timeoutMs }));
     }),
     slowest(READ_PAUSE_MS, async () => {
       posts += 1;
       const body = { platforms: ["mastodon"], text: `Fresh bread ${posts}` };
-      const { id } = dataOf(await publish(relay, neighbour, body));
-      const post = await endedPost(relay, neighbour, id, TIMEOUT_MS);
+      const { id } = dataOf(await publish(relay, neighbor, body));
+      const post = await endedPost(relay, neighbor, id, TIMEOUT_MS);
       if (post.status !== "succeeded") throw new Error(`a post is ${post.status}`);
     }),
     slowest(LOG_IN_PAUSE_MS, async () => {

@@ -30,7 +30,7 @@ let world: World;
 let names: NameServer;
 let relay: RelayProcess;
 let attacker: Customer;
-let neighbour: Customer;
+let neighbor: Customer;
 let endpointIds: readonly string[];
 
 /** As on Azure, storage and networks have names, which the system's resolver looks up. */
@@ -54,11 +54,11 @@ beforeAll(async () => {
     AzureWebJobsStorage: byName(inject("azurite")),
   };
   relay = await startRelayProcess({ settings });
-  [attacker, neighbour] = await Promise.all([
+  [attacker, neighbor] = await Promise.all([
     aCustomer(relay, world, TOKENS),
     aCustomer(relay, world, TOKENS),
   ]);
-  await linkMastodon(relay, neighbour, "gotosocial.sandbox.test");
+  await linkMastodon(relay, neighbor, "gotosocial.sandbox.test");
   endpointIds = await Promise.all(
     Array.from({ length: ENDPOINTS }, (_, index) => anEndpoint(index)),
   );
@@ -76,7 +76,7 @@ interface Slowest {
 
 let posts = 0;
 
-/** Reads and publishes as the neighbour until it is over. Returns the longest of each. */
+/** Reads and publishes as the neighbor until it is over. Returns the longest of each. */
 async function slowest(over: AbortSignal): Promise<Slowest> {
   let failedPosts = 0;
   const timed = async (step: () => Promise<unknown>) => {
@@ -89,8 +89,8 @@ async function slowest(over: AbortSignal): Promise<Slowest> {
     }
     return Math.round(longest);
   };
-  const headers = { "x-profile-id": neighbour.profileId };
-  const options = { bearer: neighbour.key, headers, timeoutMs: 10 * 60_000 };
+  const headers = { "x-profile-id": neighbor.profileId };
+  const options = { bearer: neighbor.key, headers, timeoutMs: 10 * 60_000 };
   const [readMs, publishMs] = await Promise.all([
     timed(async () => {
       const read = async () => dataOf(await relay.call("GET", "/v1/posts", options));
@@ -99,8 +99,8 @@ async function slowest(over: AbortSignal): Promise<Slowest> {
     timed(async () => {
       posts += 1;
       const body = { platforms: ["mastodon"], text: `Fresh bread ${posts}` };
-      const { id } = dataOf(await publish(relay, neighbour, body));
-      const post = await endedPost(relay, neighbour, id, 10 * 60_000);
+      const { id } = dataOf(await publish(relay, neighbor, body));
+      const post = await endedPost(relay, neighbor, id, 10 * 60_000);
       if (post.status !== "succeeded") failedPosts += 1;
     }),
   ]);

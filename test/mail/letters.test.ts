@@ -128,7 +128,7 @@ test("a mail carries the service's name, its first line for lists of mails, and 
 
 test("a mail can be read and used in Outlook on Windows, which draws what Word knows", () => {
   const { html } = letter("invitation", "en");
-  // Word has tables, cells with a colour and padding, and no padding of links, widths at most, or rounded corners.
+  // Word has tables, cells with a color and padding, and no padding of links, widths at most, or rounded corners.
   expect(html).toMatch(/<td\s+bgcolor="#2457d6"\s+style="padding:10px 18px[^"]*"\s*>\s*<a href/);
   expect(html).toMatch(/<table[^>]*width="560"/);
   const inWord = html.replace(/(?:max-width|border-radius|opacity|overflow-wrap):[^;"]*;?/g, "");

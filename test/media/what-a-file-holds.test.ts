@@ -71,7 +71,7 @@ describe("a camera's raw photo", () => {
       ]);
   });
 
-  test("is recognised although its directories are far behind its beginning", async () => {
+  test("is recognized although its directories are far behind its beginning", async () => {
     const raw = rawPhoto("SONY");
     const pixels = { width: 400, height: 300, colour: RED };
     const long = tiffOf([

@@ -102,7 +102,7 @@ function refreshed(outcome: CredentialsOutcome): NetworkData {
   return JSON.parse(JSON.stringify(outcome.credentials)) as NetworkData;
 }
 
-describe("authorising at Bluesky's own page", () => {
+describe("authorizing at Bluesky's own page", () => {
   test("links a handle that only its own domain resolves", async () => {
     const { account } = await link();
     const http: typeof tools.http = (request) => {
@@ -231,7 +231,7 @@ describe("authorising at Bluesky's own page", () => {
     expect(callsTo("oauthRevoke")).toBe(1);
   });
 
-  test("each link is an authorisation of its own, and ends none but its own", async () => {
+  test("each link is an authorization of its own, and ends none but its own", async () => {
     const [one, other] = [await link(), await link()];
     expect(one.account.id).toBe(other.account.id);
     expect(one.grantId).toMatch(/^[0-9a-f]{64}$/);
@@ -270,7 +270,7 @@ describe("authorising at Bluesky's own page", () => {
     );
   });
 
-  test("authorising at Bluesky's own page is not offered without any client of ours", async () => {
+  test("authorizing at Bluesky's own page is not offered without any client of ours", async () => {
     const by = sandboxTools(sandbox);
     expect(
       await bluesky.link.start({ identifier: DEMO_HANDLE }, oauthStart(LOCAL), by),

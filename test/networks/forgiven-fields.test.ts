@@ -144,7 +144,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
     });
 
-    test("a field that is not needed does not hide a LinkedIn organisation", async () => {
+    test("a field that is not needed does not hide a LinkedIn organization", async () => {
       const { REST, tools } = linkedinScript;
       const role = {
         organization: nothing,

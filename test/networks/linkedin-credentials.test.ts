@@ -100,7 +100,7 @@ describe("LinkedIn credentials", () => {
     },
   );
 
-  test("LinkedIn credentials of an organisation are renewed with its own app, and not without it", async () => {
+  test("LinkedIn credentials of an organization are renewed with its own app, and not without it", async () => {
     const credentials = { ...ending(5), kind: "organization" };
     const scripted = tools({ http: { [TOKEN]: renewal } });
     await linkedin.freshen(credentials, null, scripted);

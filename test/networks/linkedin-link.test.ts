@@ -144,7 +144,7 @@ describe("linking a LinkedIn account", () => {
     });
   });
 
-  test("lets the user choose among the organisations that may be published for", async () => {
+  test("lets the user choose among the organizations that may be published for", async () => {
     const { outcome, scripted } = await finishOrganizations(
       [
         acl(1),
@@ -214,13 +214,13 @@ describe("linking a LinkedIn account", () => {
     expect(await link.choose("3", flow)).toMatchObject({ code: "input_invalid" });
   });
 
-  test("asks nothing where there is one organisation, whatever its row calls it", async () => {
+  test("asks nothing where there is one organization, whatever its row calls it", async () => {
     const { organization: urn, ...rest } = acl(1);
     const { outcome } = await finishOrganizations([{ ...rest, organizationTarget: urn }]);
     expect(outcome).toMatchObject({ kind: "linked", linked: { account: { username: "bakery" } } });
   });
 
-  test("offers an organisation by its number when its name can't be had", async () => {
+  test("offers an organization by its number when its name can't be had", async () => {
     const { outcome } = await finishOrganizations([acl(1), acl(2)], {
       [ORGANIZATION(1)]: lost,
       [ORGANIZATION(2)]: answer(404, {}),
@@ -252,7 +252,7 @@ describe("linking a LinkedIn account", () => {
     expect(outcome.kind === "choose" && outcome.candidates.length).toBe(127);
   });
 
-  test("reads every page of a long list of organisations, but not for ever", async () => {
+  test("reads every page of a long list of organizations, but not for ever", async () => {
     const full = answer(200, { elements: Array.from({ length: 100 }, () => acl(1)) });
     const { scripted, outcome } = await finishOrganizations([], { [ACLS]: full });
     expect(scripted.asked.filter((name) => name === ACLS)).toHaveLength(10);

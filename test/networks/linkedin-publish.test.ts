@@ -252,7 +252,7 @@ describe("an unknown outcome at LinkedIn", () => {
     });
   });
 
-  describe("of an organisation", () => {
+  describe("of an organization", () => {
     const post = (overrides: Record<string, unknown> = {}) => ({
       id: URN,
       author: organization.author,
@@ -269,7 +269,7 @@ describe("an unknown outcome at LinkedIn", () => {
       draft: Partial<LegDraft> = {},
     ) => lookUp({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
 
-    test("an unknown outcome at LinkedIn of an organisation is looked up among its posts", async () => {
+    test("an unknown outcome at LinkedIn of an organization is looked up among its posts", async () => {
       const scripted = tools({ http: listed(post()) });
       const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
       expect(await linkedin.calls.publish.find(sent, scripted)).toEqual(published);
@@ -284,7 +284,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["nothing else", true, "refused"],
       ["an earlier call whose answer was lost", false, "unknowable"],
     ])(
-      "an organisation's post is refused after %s: %s, where no list tells",
+      "an organization's post is refused after %s: %s, where no list tells",
       async (_what, isUnpublished, end) => {
         const forbidden = answer(403, { code: "SOMETHING_NEW" });
         const scripted = tools({
@@ -303,7 +303,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["other words", post({ commentary: "Hi all" })],
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
-    ])("an unknown outcome at LinkedIn of an organisation is not %s", async (_what, found) => {
+    ])("an unknown outcome at LinkedIn of an organization is not %s", async (_what, found) => {
       expect(await ask(listed(found))).toEqual({ kind: "absent" });
     });
 
@@ -312,7 +312,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["several", { multiImage: { images: [{ id: "urn:li:image:X" }, { id: "urn:li:image:A" }] } }],
       ["one beside an odd entry", { multiImage: { images: [null, { id: "urn:li:image:A" }] } }],
       ["a card's picture", { article: { source: "x", thumbnail: "urn:li:image:A" } }],
-    ])("the post with the same file (%s) is the organisation's", async (_what, content) => {
+    ])("the post with the same file (%s) is the organization's", async (_what, content) => {
       const remote = uploaded(asset("image", "A"));
       const twin = post({ id: "urn:li:share:1" });
       const found = await ask(listed(twin, post({ commentary: "", content })), { remote });
@@ -347,7 +347,7 @@ describe("an unknown outcome at LinkedIn", () => {
       },
     );
 
-    test("an unknown outcome at LinkedIn of an organisation is waited for while the list may not show it yet", async () => {
+    test("an unknown outcome at LinkedIn of an organization is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });
       expect(early).toMatchObject({ kind: "not_yet", failure: { code: "outcome_unknown" } });
       expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
@@ -356,7 +356,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "not_yet" });
     });
 
-    test("an unknown outcome at LinkedIn of an organisation is looked for on later pages, but not for ever", async () => {
+    test("an unknown outcome at LinkedIn of an organization is looked for on later pages, but not for ever", async () => {
       const others = (age: number) =>
         answer(200, {
           elements: Array.from({ length: 10 }, () =>
@@ -380,7 +380,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(beyond.calls).toHaveLength(1);
     });
 
-    test("an unknown outcome at LinkedIn of an organisation that may not be listed is one of a member's", async () => {
+    test("an unknown outcome at LinkedIn of an organization that may not be listed is one of a member's", async () => {
       const http = { [LIST]: denied };
       expect(await ask(http)).toEqual({ kind: "repeatable" });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
@@ -394,14 +394,14 @@ describe("an unknown outcome at LinkedIn", () => {
       answer(500, { message: "oops" }),
       answer(200, "ok"),
       answer(429, { message: "throttle" }, { "retry-after": "7" }),
-    ])("an organisation's outcome is asked again (%#)", async (reply) => {
+    ])("an organization's outcome is asked again (%#)", async (reply) => {
       expect(await ask({ [LIST]: reply })).toMatchObject({
         kind: "not_yet",
         failure: { code: "outcome_unknown" },
       });
     });
 
-    test("an unknown outcome at LinkedIn of an organisation is asked again with a renewed token", async () => {
+    test("an unknown outcome at LinkedIn of an organization is asked again with a renewed token", async () => {
       const credentials = { ...renewable, kind: "organization" };
       expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "not_yet" });
     });

@@ -198,7 +198,7 @@ describe("a first comment", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("a first comment of an authorisation without the permission is not sent", async () => {
+  test("a first comment of an authorization without the permission is not sent", async () => {
     missing = ["write:comments"];
     const post = await ended(await commented());
     missing = [];

@@ -41,7 +41,7 @@ describe("API keys", () => {
     );
   });
 
-  test("two neighbours that were swapped are noticed", () => {
+  test("two neighbors that were swapped are noticed", () => {
     const { secret } = newApiKey(keyId);
     for (let at = "sk_live_".length; at + 1 < secret.length; at += 1) {
       const [left, right] = [secret[at], secret[at + 1]];
@@ -66,7 +66,7 @@ describe("API keys", () => {
 });
 
 describe("random texts", () => {
-  test("base62 has the length asked for and favours no character", () => {
+  test("base62 has the length asked for and favors no character", () => {
     const text = randomBase62(62_000);
     expect(text).toMatch(/^[0-9A-Za-z]{62000}$/);
     const counts = new Map<string, number>();

@@ -22,8 +22,8 @@ async function consent(
   const asked = { redirect_uri: CALLBACK, response_type: "code", state: "the-state", ...query };
   const page = `${path}?${new URLSearchParams(asked).toString()}`;
   expect((await at.call(null, page)).text).toContain(shows);
-  const cancelled = await at.call(null, page, { form: { decision: "deny" } });
-  const refused = new URL(cancelled.headers.get("location") ?? "").searchParams;
+  const canceled = await at.call(null, page, { form: { decision: "deny" } });
+  const refused = new URL(canceled.headers.get("location") ?? "").searchParams;
   expect([refused.has("error"), refused.get("state")]).toEqual([true, "the-state"]);
   const { status, headers } = await at.call(null, page, { form: { decision: "allow" } });
   expect(status).toBe(303);

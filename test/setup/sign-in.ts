@@ -35,7 +35,7 @@ interface AtNetwork {
 }
 
 /**
- * Walks an end user's way through a network's authorisation, without the relay's pages, and takes the first account that
+ * Walks an end user's way through a network's authorization, without the relay's pages, and takes the first account that
  * is offered. `form` is what the relay's page would have asked for; with a password in it, that is what logs in.
  */
 export async function signIn(

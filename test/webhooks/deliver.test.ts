@@ -16,7 +16,7 @@ import {
   speaksGarbage,
   startReceiver,
   status,
-  type Behaviour,
+  type Behavior,
   type Received,
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
@@ -44,9 +44,9 @@ const call = ({ id, application }: TestEndpoint, method: string, path = "") =>
   relay.call(method, `/v1/webhooks/${id}${path}`, { key: application.key });
 
 /** An endpoint that behaves so, and the one delivery that it got. */
-async function delivered(behaviour: Behaviour) {
+async function delivered(behavior: Behavior) {
   const endpoint = await anEndpoint(relay, receiver);
-  receiver.behave(endpoint.path, behaviour);
+  receiver.behave(endpoint.path, behavior);
   await happen(relay, endpoint.application);
   await relay.drain();
   const [delivery] = await deliveriesOf(relay, endpoint);
@@ -204,7 +204,7 @@ describe("a delivery", () => {
     expect(receiver.received(endpoint.path)).toHaveLength(10);
   });
 
-  test.each<[string, Behaviour, object]>([
+  test.each<[string, Behavior, object]>([
     [
       "a redirect, which is not followed",
       status(302, { location: "http://127.0.0.1:1/" }),
@@ -216,8 +216,8 @@ describe("a delivery", () => {
     ["an answer that never ends", dripsForEver, { lastError: "timeout", lastStatusCode: null }],
     ["a reset", resets, { lastError: "connection_lost", lastStatusCode: null }],
     ["no HTTP at all", speaksGarbage, { lastError: "connection_lost", lastStatusCode: null }],
-  ])("a delivery that meets %s has failed and is tried again", async (_, behaviour, expected) => {
-    const { endpoint, delivery } = await delivered(behaviour);
+  ])("a delivery that meets %s has failed and is tried again", async (_, behavior, expected) => {
+    const { endpoint, delivery } = await delivered(behavior);
     expect(delivery).toMatchObject({ status: "pending", attempts: 1, ...expected });
     expect(delivery.durationMs).toBeLessThan(TIMEOUT_MS * 5);
     receiver.behave(endpoint.path, ok);

@@ -119,7 +119,7 @@ describe("the body of a delivery", () => {
     expect(sent.data.post.text.length).toBeLessThanOrEqual(1_000);
   });
 
-  test("the shortened body of a long post keeps the fields by which its sender recognises it", () => {
+  test("the shortened body of a long post keeps the fields by which its sender recognizes it", () => {
     const event = eventOf({ post: aPostOf("語".repeat(30_000), { filler: "Grüße" }).post });
     const { data } = JSON.parse(deliveryBody(event, BASE_URL));
     const whole = event.data["post"];

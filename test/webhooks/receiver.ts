@@ -10,22 +10,22 @@ export interface Received {
 }
 
 /** How a receiver answers; `nth` counts the calls of its path, from 1. */
-export type Behaviour = (
+export type Behavior = (
   outgoing: ServerResponse,
   received: Received,
   nth: number,
 ) => void | Promise<void>;
 
-export const ok: Behaviour = (outgoing) => void outgoing.end("ok");
+export const ok: Behavior = (outgoing) => void outgoing.end("ok");
 export const status =
-  (code: number, headers: Readonly<Record<string, string>> = {}, body = ""): Behaviour =>
+  (code: number, headers: Readonly<Record<string, string>> = {}, body = ""): Behavior =>
   (outgoing) =>
     void outgoing.writeHead(code, headers).end(body);
-export const hangs: Behaviour = () => undefined;
-export const resets: Behaviour = (outgoing) => void outgoing.socket?.resetAndDestroy();
-export const speaksGarbage: Behaviour = (outgoing) =>
+export const hangs: Behavior = () => undefined;
+export const resets: Behavior = (outgoing) => void outgoing.socket?.resetAndDestroy();
+export const speaksGarbage: Behavior = (outgoing) =>
   void outgoing.socket?.end("\u0000\u0001 this is no HTTP\r\n\r\n");
-export const dripsForEver: Behaviour = (outgoing) => {
+export const dripsForEver: Behavior = (outgoing) => {
   outgoing.writeHead(200);
   const timer = setInterval(() => outgoing.write("."), 20);
   outgoing.on("close", () => clearInterval(timer));
@@ -37,7 +37,7 @@ export interface Receiver {
   /** Settings that put the server in the place of `hooks.example.test`. */
   readonly settings: Readonly<Record<string, string>>;
   url(path: string): string;
-  behave(path: string, behaviour: Behaviour): void;
+  behave(path: string, behavior: Behavior): void;
   received(path: string): readonly Received[];
   stop(): Promise<void>;
 }
@@ -49,14 +49,14 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const behaviours = new Map<string, Behaviour>();
+  const behaviors = new Map<string, Behavior>();
   const calls = new Map<string, Received[]>();
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const path = incoming.url ?? "";
     const received = { path, headers: incoming.headers, body: await bodyOf(incoming) };
     const earlier = calls.get(path) ?? [];
     calls.set(path, [...earlier, received]);
-    await (behaviours.get(path) ?? ok)(outgoing, received, earlier.length + 1);
+    await (behaviors.get(path) ?? ok)(outgoing, received, earlier.length + 1);
   };
   const server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy());
@@ -70,7 +70,7 @@ export async function startReceiver(): Promise<Receiver> {
       OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
     },
     url: (path) => `https://${RECEIVER_HOST}${path}`,
-    behave: (path, behaviour) => void behaviours.set(path, behaviour),
+    behave: (path, behavior) => void behaviors.set(path, behavior),
     received: (path) => calls.get(path) ?? [],
     async stop() {
       server.closeAllConnections();

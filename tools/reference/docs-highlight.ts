@@ -28,7 +28,7 @@ function pieces(tokens: RegExp, text: string, nested?: RegExp): string {
   return [...parts, html`${text.slice(end)}`.text].join("");
 }
 
-/** Marks the names, texts, numbers and words of code, for the stylesheet to colour. */
+/** Marks the names, texts, numbers and words of code, for the stylesheet to color. */
 export function highlighted(language: CodeLanguage, text: string): Markup {
   return new Markup(pieces(TOKENS[language], text, language === "sh" ? JSON_TOKENS : undefined));
 }

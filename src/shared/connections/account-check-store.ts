@@ -75,7 +75,7 @@ export class AccountCheckStore {
     );
   }
 
-  /** Records that the customer was warned, together with the event. Each end of an authorisation is warned of once. */
+  /** Records that the customer was warned, together with the event. Each end of an authorization is warned of once. */
   async recordWarned(noted: Connection): Promise<void> {
     const { expiresAt, platformId } = noted;
     if (expiresAt === null) return;

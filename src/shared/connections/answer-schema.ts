@@ -59,12 +59,12 @@ export const connection = shape(
         missingScopes: z
           .array(z.string())
           .describe(
-            "Permissions that the page now requests and that this authorisation doesn't have, because it is older or the end user declined them. Publishing needs none of them. Linking the account again requests them, if its server supports them.",
+            "Permissions that the page now requests and that this authorization doesn't have, because it is older or the end user declined them. Publishing needs none of them. Linking the account again requests them, if its server supports them.",
           ),
         unavailableFeatures: z
           .array(z.enum(FEATURE_NAMES))
           .describe(
-            "Features for which this authorisation has no permission: `firstComment`, or `remove` of published posts. Linking the account again helps if `missingScopes` names the permission.",
+            "Features for which this authorization has no permission: `firstComment`, or `remove` of published posts. Linking the account again helps if `missingScopes` names the permission.",
           ),
         limits: z
           .record(z.string(), z.unknown())
@@ -91,7 +91,7 @@ export const connection = shape(
       })
       .meta({
         id: "Connection",
-        description: "An account that an end user authorised. Its credentials are never returned.",
+        description: "An account that an end user authorized. Its credentials are never returned.",
       }) satisfies z.ZodType<ConnectionView>,
 );
 
@@ -105,7 +105,7 @@ export const applicationConnection = shape(
       })
       .meta({
         id: "ApplicationConnection",
-        description: "An account that an end user authorised, with its profile.",
+        description: "An account that an end user authorized, with its profile.",
       }) satisfies z.ZodType<ApplicationConnectionView>,
 );
 

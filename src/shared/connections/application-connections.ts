@@ -22,7 +22,7 @@ export const ListApplicationConnectionsQuery = shape(() =>
       .enum([...connectionStatus().options, "attention"])
       .optional()
       .describe(
-        "`attention`: those that are `needs_reauth`, and those whose authorisation ends within 7 days, which a daily check finds out.",
+        "`attention`: those that are `needs_reauth`, and those whose authorization ends within 7 days, which a daily check finds out.",
       ),
   }),
 );

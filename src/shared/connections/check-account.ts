@@ -22,7 +22,7 @@ export type CheckResult = "ok" | "refused" | "unreachable" | "skipped";
 
 /**
  * Checks an account that may not have been published to for a long time: renews credentials in time, finds out whether
- * the account is still authorised, reads its limits, and warns before the authorisation ends. May be repeated.
+ * the account is still authorized, reads its limits, and warns before the authorization ends. May be repeated.
  */
 export async function checkAccount(
   services: ConnectionsDeps,
@@ -92,7 +92,7 @@ function checkRunOf(
 
 /**
  * Checks an account that the network recently refused, and makes it usable again if the network accepts it: the account
- * was not the cause. Only a refused authorisation is tried, because a check says nothing about other refusals.
+ * was not the cause. Only a refused authorization is tried, because a check says nothing about other refusals.
  */
 async function checkRefused(
   services: ConnectionsDeps,
@@ -118,7 +118,7 @@ async function isAccepted({ network, kept, tools }: CheckRun): Promise<boolean> 
   return (await check?.readLimits?.(kept, tools))?.kind === "read";
 }
 
-/** Asks the network whether the account is still authorised. Returns undefined if nothing is wrong. */
+/** Asks the network whether the account is still authorized. Returns undefined if nothing is wrong. */
 async function askAboutAccount(on: CheckRun): Promise<CheckResult | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.probe === undefined) return undefined;
@@ -137,7 +137,7 @@ async function confirm(
   await services.stores.accountChecks.recordChecked(connection, services.clock.now());
 }
 
-/** Reads the account's limits. Without a probe, reading them shows that the account is still authorised. */
+/** Reads the account's limits. Without a probe, reading them shows that the account is still authorized. */
 async function readLimits(on: CheckRun, isIdle: boolean): Promise<CheckResult | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.readLimits === undefined) return undefined;
@@ -173,7 +173,7 @@ async function applyRefusal(
   return "unreachable";
 }
 
-/** Warns of an authorisation that ends soon, once per end. */
+/** Warns of an authorization that ends soon, once per end. */
 async function warn(
   services: Pick<ConnectionsDeps, "clock" | "stores">,
   connection: Connection,

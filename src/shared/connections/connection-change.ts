@@ -54,10 +54,10 @@ export function revokedAt(connection: Connection, now: Date): Connection {
   return { ...connection, ...changes, warnedExpiresAt: null, status: "revoked" };
 }
 
-/** How long before the end of an authorisation that isn't renewed the customer is warned. */
+/** How long before the end of an authorization that isn't renewed the customer is warned. */
 const WARNING_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Reports whether an authorisation ends so soon that the customer is warned. */
+/** Reports whether an authorization ends so soon that the customer is warned. */
 export function isEndingSoon(expiresAt: string | null, now: Date): boolean {
   return expiresAt !== null && Date.parse(expiresAt) - now.getTime() <= WARNING_MS;
 }

@@ -23,7 +23,7 @@ export interface IndexedConnection {
   readonly network: NetworkName;
 }
 
-/** Reports whether people have to link an account again, or should do so because the authorisation ends soon. */
+/** Reports whether people have to link an account again, or should do so because the authorization ends soon. */
 export const needsAttention = ({
   status,
   warnedExpiresAt,

@@ -11,7 +11,7 @@ import { unlessBroken, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
-import type { AuthorisationStore } from "./authorisation-store.ts";
+import type { AuthorizationStore } from "./authorization-store.ts";
 import { retryOutages } from "./retry-outages.ts";
 import {
   byNetwork,
@@ -58,7 +58,7 @@ import {
 
 interface ConnectionStoreParts {
   readonly core: Table;
-  readonly authorisations: AuthorisationStore;
+  readonly authorizations: AuthorizationStore;
   readonly dataKeys: DataKeys;
   readonly clock: { now(): Date };
   readonly commit: Commit;
@@ -150,9 +150,9 @@ export class ConnectionStore {
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
   }
 
-  /** Reports whether a profile of any tenant uses this authorisation. Some networks give all of them one token. */
+  /** Reports whether a profile of any tenant uses this authorization. Some networks give all of them one token. */
   async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
-    const holders = await this.#parts.authorisations.holders(network, grantId);
+    const holders = await this.#parts.authorizations.holders(network, grantId);
     if (holders === "many") return true;
     const connections = await Promise.all(
       holders.map((holder) => this.find({ ...holder, network })),
@@ -171,12 +171,12 @@ export class ConnectionStore {
     terms: LinkTerms = AT_NO_COST,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
-    const { authorisations, viewer, commit } = this.#parts;
+    const { authorizations, viewer, commit } = this.#parts;
     const view = await viewer({ network, ...linked });
     const origin = currentOrigin();
     const sealed = this.#seal(linking, linked.credentials);
     const [key, counts] = [connectionKey(linking), countsKey(applicationId)];
-    await authorisations.add({ ...linking, ...linked });
+    await authorizations.add({ ...linking, ...linked });
     const { connection, before } = await commit<
       Pick<OpenedConnection, "connection"> & { before: OpenedConnection | undefined }
     >(
@@ -205,7 +205,7 @@ export class ConnectionStore {
     );
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;
     if (before !== undefined && grantIdOf(before.connection) !== grantIdOf(connection))
-      await authorisations.remove(before.connection);
+      await authorizations.remove(before.connection);
     return { connection, replaced };
   }
 
@@ -218,7 +218,7 @@ export class ConnectionStore {
     reason?: RemovalReason,
   ): Promise<OpenedConnection | undefined> {
     const { applicationId, id } = ref;
-    const { authorisations, viewer, commit } = this.#parts;
+    const { authorizations, viewer, commit } = this.#parts;
     const origin = currentOrigin();
     const [key, counts] = [connectionKey(ref), countsKey(applicationId)];
     const found = await this.find(ref);
@@ -249,10 +249,10 @@ export class ConnectionStore {
       }),
     );
     if (revoked === undefined) return undefined;
-    await authorisations.remove(revoked.connection);
+    await authorizations.remove(revoked.connection);
     // The account was linked again in between, and its row was written before this one was removed.
     const again = await this.find(ref);
-    if (again !== undefined && again.status !== "revoked") await authorisations.add(again);
+    if (again !== undefined && again.status !== "revoked") await authorizations.add(again);
     return revoked;
   }
 
@@ -260,7 +260,7 @@ export class ConnectionStore {
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     // Last, because this is repeated as long as the row exists.
-    await this.#parts.authorisations.remove(connection);
+    await this.#parts.authorizations.remove(connection);
     const key = connectionKey(connection);
     await this.#parts.commit<void>(
       connection.platformId,

@@ -33,7 +33,7 @@ export interface ConnectionError extends Omit<StoredFinding<LegErrorCode>, "fiel
   readonly at: string;
 }
 
-/** An account that an end user authorised for a profile, without its secrets. */
+/** An account that an end user authorized for a profile, without its secrets. */
 export interface Connection {
   readonly id: string;
   readonly platformId: string;
@@ -42,7 +42,7 @@ export interface Connection {
   readonly network: NetworkName;
   readonly status: ConnectionStatus;
   readonly account: Account;
-  /** Identifies what ends at the network together with this authorisation. By default, only the account. */
+  /** Identifies what ends at the network together with this authorization. By default, only the account. */
   readonly grantId?: string;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
@@ -50,7 +50,7 @@ export interface Connection {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: ConnectionError | null;
-  /** When the network last confirmed that the account is authorised, other than by a post. */
+  /** When the network last confirmed that the account is authorized, other than by a post. */
   readonly checkedAt: string | null;
   /** The `expiresAt` of the last warning to the customer. */
   readonly warnedExpiresAt: string | null;
@@ -112,7 +112,7 @@ export function toConnection(
   };
 }
 
-/** Returns the id of the authorisation. Accounts with the same id lose it together. */
+/** Returns the id of the authorization. Accounts with the same id lose it together. */
 export function grantIdOf({
   account,
   grantId,

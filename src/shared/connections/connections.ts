@@ -18,7 +18,7 @@ export type { LinkGuard } from "./connection-change.ts";
 export type { PublishingScope, Connection, FreshCredentials, QuotaView } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
 export {
-  clearAuthorisations,
+  clearAuthorizations,
   clearConnections,
   clearSessions,
   endConnections,

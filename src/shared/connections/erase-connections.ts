@@ -10,7 +10,7 @@ const SESSIONS_OF_FILTER = 12;
 const linkedConnections = (connections: ConnectionStore, scope: ProfileScope) =>
   connections.listOfProfile(scope, { missesNone: true });
 
-/** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
+/** Purges the secrets of the profile's accounts and ends their authorizations at the networks. May be repeated. */
 export async function endConnections(
   services: ConnectionsDeps,
   scope: ProfileScope,
@@ -47,9 +47,9 @@ export async function clearSessions(
   return { removed: ids.length, next };
 }
 
-/** Removes a page of the rows that say which authorisations a profile has. */
-export const clearAuthorisations = (
+/** Removes a page of the rows that say which authorizations a profile has. */
+export const clearAuthorizations = (
   { stores }: ConnectionsDeps,
   { profileId }: ProfileScope,
   after: string | undefined,
-) => stores.authorisations.removeOfProfile(profileId, after);
+) => stores.authorizations.removeOfProfile(profileId, after);

@@ -28,7 +28,7 @@ interface LinkingWork {
 
 /**
  * Links an account that has signed in, in one transaction with its charge and the session's entry. Linking the same
- * account again is free, also when another one was in between that the end user disconnected. If the account isn't linked, its authorisation is ended at the network.
+ * account again is free, also when another one was in between that the end user disconnected. If the account isn't linked, its authorization is ended at the network.
  */
 export async function linkAccount(
   services: ConnectionsDeps,
@@ -114,7 +114,7 @@ export const priceOfLink = (
   requestId,
 });
 
-/** Ends an authorisation at the network that was not stored. */
+/** Ends an authorization at the network that was not stored. */
 async function discard(
   services: ConnectionsDeps,
   { network, session }: Pick<LinkingWork, "network" | "session">,

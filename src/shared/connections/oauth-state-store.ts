@@ -16,11 +16,11 @@ const secretsShape = shape(() =>
     /** Token of the session. It leads the callback back to the session's page. */
     token: z.string(),
     flow: fieldsForm(),
-    /** Origin of the authorisation page. The answer must come from the same origin. */
+    /** Origin of the authorization page. The answer must come from the same origin. */
     server: z.string().optional(),
     /** The server in the callback's path, for networks where each server has a callback of its own. */
     callbackServer: z.string().optional(),
-    /** Set when an authorisation covers several accounts, of which the end user must choose one. */
+    /** Set when an authorization covers several accounts, of which the end user must choose one. */
     candidates: z
       .array(
         z.object({
@@ -36,7 +36,7 @@ const secretsShape = shape(() =>
   }),
 );
 
-/** An authorisation in progress. The partition is the hash of its state. */
+/** An authorization in progress. The partition is the hash of its state. */
 export const oauthStateRow = rowCodec("OAuth state", {
   sessionId: text(),
   network: oneOf(NETWORK_NAMES),
@@ -45,7 +45,7 @@ export const oauthStateRow = rowCodec("OAuth state", {
   secrets: longText(),
 });
 
-/** An authorisation that has not come back from the network's page, or whose account is not chosen yet. */
+/** An authorization that has not come back from the network's page, or whose account is not chosen yet. */
 export interface OAuthAttempt {
   readonly sessionId: string;
   readonly network: NetworkName;
@@ -63,7 +63,7 @@ export interface FoundAttempt {
 
 const stateBinding = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
-/** Stores authorisations in progress by the hash of their `state`, or of the choice's name. Each is used once. */
+/** Stores authorizations in progress by the hash of their `state`, or of the choice's name. Each is used once. */
 export class OAuthStateStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;

@@ -15,7 +15,7 @@ import { findAvailable, type NetworkName } from "../networks/networks.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /**
- * Unlinks an account. First purges its secrets, then tries to end the authorisation at the network. May be repeated.
+ * Unlinks an account. First purges its secrets, then tries to end the authorization at the network. May be repeated.
  * @throws AppError `not_found`, `rate_limited`
  */
 export async function removeConnection(
@@ -47,7 +47,7 @@ async function removeLinkedConnection(
 }
 
 /**
- * Ends a connection, then tries to end the authorisation at the network. Undefined when another account has been linked
+ * Ends a connection, then tries to end the authorization at the network. Undefined when another account has been linked
  * since. May be repeated.
  */
 export async function endConnection(
@@ -89,8 +89,8 @@ export interface UnneededGrant {
 }
 
 /**
- * Tries to end an authorisation at the network. Our own copy of the secrets is gone in any case. Does nothing while any
- * profile uses the authorisation, with this or another account, because a network may have given them all one token.
+ * Tries to end an authorization at the network. Our own copy of the secrets is gone in any case. Does nothing while any
+ * profile uses the authorization, with this or another account, because a network may have given them all one token.
  */
 export async function revokeAtNetwork(
   services: ConnectionsDeps,
@@ -104,6 +104,6 @@ export async function revokeAtNetwork(
     const tools = createNetworkTools(services, network.name, { ...LIMITS, owner });
     await network.revoke(credentials, instanceUrl, tools);
   } catch (error) {
-    services.log.warn("an authorisation could not be ended", { network: network.name, error });
+    services.log.warn("an authorization could not be ended", { network: network.name, error });
   }
 }

@@ -31,7 +31,7 @@ export const brandingShape = shape(() =>
     faviconUrl: publicUrl().optional().describe("The icon of the browser tab."),
     accentColor: z
       .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
+      .regex(/^#[0-9a-fA-F]{6}$/, "must be a color of six digits, such as #1a73e8")
       .optional(),
     backLabel: label(40).optional(),
     locale: z
@@ -67,7 +67,7 @@ export const CreateConnectSessionBody = shape(() =>
         "The https URL, on a public host, to which the page returns. In a local run it may be on `http://localhost`. Without it, the page says that it can be closed.",
       ),
     state: z.string().max(512).nullish().describe("Returned in the query of `returnUrl`."),
-    branding: brandingShape().nullish().describe("Your name, logo, colours and links on the page."),
+    branding: brandingShape().nullish().describe("Your name, logo, colors and links on the page."),
     allowDisconnect: z
       .boolean()
       .default(false)

@@ -3,7 +3,7 @@ import type { Clock } from "../runtime/process.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { AccountCheckStore } from "./account-check-store.ts";
-import { AuthorisationStore } from "./authorisation-store.ts";
+import { AuthorizationStore } from "./authorization-store.ts";
 import { ConnectSessionStore } from "./connect-session-store.ts";
 import type { Viewer } from "./connection-event.ts";
 import { ConnectionStore } from "./connection-store.ts";
@@ -21,18 +21,18 @@ interface Parts {
 export type ConnectionStores = ReturnType<typeof createConnectionStores>;
 
 export function createConnectionStores(
-  { core, authorisations: table, oauthstates, instances }: Tables,
+  { core, authorizations: table, oauthstates, instances }: Tables,
   { dataKeys, clock, commit, viewer }: Parts,
 ) {
-  const authorisations = new AuthorisationStore(table);
-  const parts = { core, authorisations, dataKeys, clock, commit, viewer };
+  const authorizations = new AuthorizationStore(table);
+  const parts = { core, authorizations, dataKeys, clock, commit, viewer };
   return {
-    authorisations,
+    authorizations,
     connections: new ConnectionStore(parts),
     accountChecks: new AccountCheckStore(parts),
     connectSessions: new ConnectSessionStore(core, commit),
     oauthStates: new OAuthStateStore(oauthstates, dataKeys),
-    /** Notices of people who withdrew authorisations at their network. */
+    /** Notices of people who withdrew authorizations at their network. */
     withdrawals: new WithdrawalStore(oauthstates),
     hosts: new HostStore(instances, dataKeys, clock),
   };

@@ -50,7 +50,7 @@ export async function readQuota(
 
 type QuotedAccount = Pick<Connection, "network" | "account" | "limits">;
 
-/** Returns the permissions that are requested today and that the authorisation of a connection lacks. */
+/** Returns the permissions that are requested today and that the authorization of a connection lacks. */
 export function missingScopes(
   config: Config,
   { network, scopes }: Pick<Connection, "network" | "scopes">,

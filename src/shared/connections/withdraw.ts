@@ -44,7 +44,7 @@ function noticeIn(
 }
 
 /**
- * Accepts a network's notice that a person has withdrawn an authorisation, and ends all connections that use it, of any
+ * Accepts a network's notice that a person has withdrawn an authorization, and ends all connections that use it, of any
  * tenant. Returns the notice's key, which doesn't depend on whether the person is known. A notice that came before
  * changes nothing, so an account that was linked again since stays linked.
  * @throws AppError `validation_failed` for a notice that the network did not sign, or signed too long ago
@@ -83,7 +83,7 @@ export async function finishWithdrawal(
   let isWhole = true;
   for (let after: string | undefined = ""; after !== undefined;) {
     if (performance.now() > endsAt) return false;
-    const holders: readonly ProfileRef[] = await services.stores.authorisations.holdersAfter(
+    const holders: readonly ProfileRef[] = await services.stores.authorizations.holdersAfter(
       network,
       grantId,
       after,
@@ -99,7 +99,7 @@ export async function finishWithdrawal(
   return isWhole;
 }
 
-/** Ends a profile's connection if it uses the authorisation. A failure must not stop the others. */
+/** Ends a profile's connection if it uses the authorization. A failure must not stop the others. */
 async function endWithdrawn(
   services: Pick<ConnectionsDeps, "log" | "stores">,
   ref: ConnectionRef,

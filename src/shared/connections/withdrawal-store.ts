@@ -10,10 +10,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_MS = 89 * DAY_MS;
 const PAGE_ROWS = 100;
 
-/** A notice that a person has withdrawn an authorisation. The partition is its key. */
+/** A notice that a person has withdrawn an authorization. The partition is its key. */
 export const withdrawalRow = rowCodec("withdrawal", {
   network: oneOf(NETWORK_NAMES),
-  /** The authorisation whose connections end, or "" once they have. */
+  /** The authorization whose connections end, or "" once they have. */
   grantId: text(),
   isOpen: oneOf(["no", "yes"]),
   expiresAt: text(),
@@ -51,7 +51,7 @@ export class WithdrawalStore {
     return { network, grantId, isOpen: isOpen === "yes" };
   }
 
-  /** Marks that no connection is left, and forgets which authorisation it was. */
+  /** Marks that no connection is left, and forgets which authorization it was. */
   async close(key: string): Promise<void> {
     await this.#table.update(PREFIX + key, ROW_KEY, () =>
       withdrawalRow.encodePart({ isOpen: "no", grantId: "" }),

@@ -14,7 +14,7 @@ import type { ErasureDeps } from "./deps.ts";
 import { afterClosing, afterPage, aMinuteLater, type Erasure } from "./erasure-stages.ts";
 import type { Erasing } from "./erasing.ts";
 import {
-  clearAuthorisations,
+  clearAuthorizations,
   clearConnections,
   clearSessions,
   endConnections,
@@ -38,7 +38,7 @@ const CLEARING_STEPS: readonly Clear[] = [
   ({ webhooks }, scope, after) => clearWebhooks.deliveries(webhooks, scope, after),
   ({ publishing }, scope, after) => clearTexts(publishing, scope, after),
   ({ publishing }, scope, after) => clearIdempotencyKeys(publishing, scope, after),
-  ({ connections }, scope, after) => clearAuthorisations(connections, scope, after),
+  ({ connections }, scope, after) => clearAuthorizations(connections, scope, after),
   ({ publishing: { files } }, scope) => eraseFiles(files, scope),
 ];
 

@@ -35,14 +35,14 @@ interface Letter {
 
 /**
  * Mail programs remove style sheets, so each element has its own style. Outlook on Windows ignores what Word has not, such
- * as `max-width` and the padding of links: it goes by the tables and their attributes. Texts and ground have no colours,
+ * as `max-width` and the padding of links: it goes by the tables and their attributes. Texts and ground have no colors,
  * so that they are those of light and dark modes.
  */
 const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const BUTTON_COLOR = "#2457d6";
 const BUTTON = `${FONT};font-weight:600;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
-/** Returns the style of a line for light and dark grounds. Word takes the first colour, because it knows no other. */
+/** Returns the style of a line for light and dark grounds. Word takes the first color, because it knows no other. */
 const lineStyle = (side: string) =>
   new Markup(`border${side}:1px solid #c9ced8;border${side}-color:rgba(128,136,150,0.4)`);
 const TABLE = new Markup('role="presentation" cellpadding="0" cellspacing="0" border="0"');

@@ -86,7 +86,7 @@ export interface SampledFile {
  */
 export async function readFacts(readBy: ReadBy, sampled: SampledFile): Promise<FileFacts> {
   const { contentType } = sampled.file;
-  // Types whose content is parsed. Other types are only recognised by their first bytes.
+  // Types whose content is parsed. Other types are only recognized by their first bytes.
   if (!/^(?:image|video|audio)\//.test(contentType)) return UNKNOWN;
   const memory = new HeldMemory(readBy.owner);
   try {

@@ -20,7 +20,7 @@ export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredN
   return network.needsApp === true && apps[name] === undefined ? undefined : network;
 }
 
-/** Returns the features for which an authorisation with these scopes lacks a permission. Pure. */
+/** Returns the features for which an authorization with these scopes lacks a permission. Pure. */
 export function unavailableFeatures(
   name: NetworkName,
   scopes: readonly string[],
@@ -32,7 +32,7 @@ export function unavailableFeatures(
 }
 
 /**
- * Returns why an authorisation with these scopes can't make a call that follows a post, or undefined if it can:
+ * Returns why an authorization with these scopes can't make a call that follows a post, or undefined if it can:
  * `permission_missing` if linking again asks for what it lacks, else `feature_unsupported`. Pure.
  */
 export function lackOf(

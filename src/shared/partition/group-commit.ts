@@ -36,7 +36,7 @@ const BUSY_PAUSE_MS_MAX = 350;
 const TRYING_MS_MAX = 8_000;
 
 /**
- * Serialises the writes to one platform's partition in this process and writes them together. While one transaction is in
+ * Serializes the writes to one platform's partition in this process and writes them together. While one transaction is in
  * flight, the next operations gather. An idle partition is written immediately. Across processes, the head's ETag decides.
  * An answer that is lost, late or wrong is never trusted: the rows are read again and the operations decide again. An
  * operation that storage refuses is taken out of the transaction and fails alone.

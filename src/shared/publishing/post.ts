@@ -64,7 +64,7 @@ export interface Post {
   readonly profileId: string;
   readonly status: PostStatus;
   readonly draft: Draft;
-  /** Changes with every edit of a scheduled post, so that a repeated edit recognises its own. */
+  /** Changes with every edit of a scheduled post, so that a repeated edit recognizes its own. */
   readonly revision: string;
   readonly requestId: string;
   /** The trace of the request that made the post. Null in posts of builds that stored none. */

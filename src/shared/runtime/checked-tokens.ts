@@ -8,7 +8,7 @@ const RANDOM_BYTES = 24;
 const CHECK_BYTES = 8;
 const TOKEN = /^[\w-]{43}$/;
 
-/** Makes secret tokens that can be recognised as ours without reading storage. */
+/** Makes secret tokens that can be recognized as ours without reading storage. */
 export function createCheckedTokens({ current, previous }: RotatingKeys) {
   const checkOf = (key: Uint8Array, random: Buffer, boundTo: string) =>
     hmacSha256(key, `${random.toString("hex")}|${boundTo}`).subarray(0, CHECK_BYTES);

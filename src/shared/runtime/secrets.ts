@@ -38,7 +38,7 @@ export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length * 2)) {
-      // 248 is 4 * 62. With larger bytes, the remainder would favour the first characters.
+      // 248 is 4 * 62. With larger bytes, the remainder would favor the first characters.
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
   }
@@ -65,7 +65,7 @@ const API_KEY = /^sk_live_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z
 
 /**
  * Makes a key of the form `sk_live_<key id>_<secret part>_<checksum>`. One point read finds its row, and a mistyped key
- * is recognised without any read.
+ * is recognized without any read.
  */
 export function newApiKey(keyId: string): {
   secret: string;

@@ -50,7 +50,7 @@ const endpointFields = shape(() => ({
   secretHint: z
     .string()
     .nullable()
-    .describe(`The beginning of the signing secret, to recognise it. ${OF_RESTRICTED_KEYS}`),
+    .describe(`The beginning of the signing secret, to recognize it. ${OF_RESTRICTED_KEYS}`),
   lastSuccessAt: time().nullable().describe("Accurate to ten seconds."),
   lastFailureAt: time().nullable(),
   health: endpointHealth(),
@@ -72,7 +72,7 @@ export const endpointWithSecret = shape(
       .strictObject({
         ...endpointFields(),
         url: z.string(),
-        secretHint: z.string().describe("The beginning of the signing secret, to recognise it."),
+        secretHint: z.string().describe("The beginning of the signing secret, to recognize it."),
         secret: z
           .string()
           .regex(/^whsec_[0-9A-Za-z+/]{43}=$/)
@@ -166,7 +166,7 @@ export const event = shape(
         data: z
           .record(z.string(), z.unknown())
           .describe(
-            "A snapshot from that time: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` if it is known: `deauthorized_at_network`, the person revoked the authorisation on the network; `disconnected_on_page`, the person disconnected it on the connect page), `balance` for `billing.*`.",
+            "A snapshot from that time: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*` and `comment.*`, `connection` for `connection.*` (and in `connection.removed` a `reason` if it is known: `deauthorized_at_network`, the person revoked the authorization on the network; `disconnected_on_page`, the person disconnected it on the connect page), `balance` for `billing.*`.",
           ),
         truncated: z
           .exactOptional(z.literal(true))

@@ -108,11 +108,11 @@ describe("a refused request is told in whole sentences what each field has to be
     ],
     [
       "what is of one of two kinds, with every field that is wrong",
-      inBluesky({ linkCard: { url: "x", colour: 1 } }),
+      inBluesky({ linkCard: { url: "x", color: 1 } }),
       [
         `"platformOptions.bluesky.linkCard.url" must be an http or https URL.`,
         `"platformOptions.bluesky.linkCard.title" is missing and must be text of 1 to 300 characters.`,
-        `"platformOptions.bluesky.linkCard.colour" is not a known field. The fields are "url", "title", "description" and "thumbnailUrl".`,
+        `"platformOptions.bluesky.linkCard.color" is not a known field. The fields are "url", "title", "description" and "thumbnailUrl".`,
       ],
     ],
   ])(
@@ -181,7 +181,7 @@ describe("a refused request is told in whole sentences what each field has to be
     ]);
   });
 
-  test.each(["colour", "to", "x".repeat(5_000)])("nothing is meant by %s", async (name) => {
+  test.each(["color", "to", "x".repeat(5_000)])("nothing is meant by %s", async (name) => {
     const [sentence] = (await told(...POSTS, { platforms: ["bluesky"], [name]: 1 })) ?? [];
     expect(sentence).toContain('is not a known field. The fields are "text", ');
   });
@@ -190,8 +190,8 @@ describe("a refused request is told in whole sentences what each field has to be
     expect(await told("GET", "v1/profiles", {}, "page=2")).toEqual([
       '"page" is not a known query parameter. Pages have no numbers: send `page.nextCursor` of the page before as "cursor".',
     ]);
-    expect(await told("GET", "v1/profiles", {}, "colour=2")).toEqual([
-      `"colour" is not a known query parameter. The query parameters are "limit", "cursor", "externalId", "status" and "q".`,
+    expect(await told("GET", "v1/profiles", {}, "color=2")).toEqual([
+      `"color" is not a known query parameter. The query parameters are "limit", "cursor", "externalId", "status" and "q".`,
     ]);
     expect(await told("GET", "v1/profiles", {}, "limits=2")).toEqual([
       expect.stringContaining('Did you mean "limit"?'),
@@ -264,7 +264,11 @@ describe("a refused request is told in whole sentences what each field has to be
 
   test.each([
     ["v1/applications/{applicationId}/stats", "from=2026-11-28&to=2026-11-27", "from"],
-    ["v1/applications/{applicationId}/posts", "from=2026-11-28T00:00:00Z&to=2026-11-27T00:00:00Z", "from"],
+    [
+      "v1/applications/{applicationId}/posts",
+      "from=2026-11-28T00:00:00Z&to=2026-11-27T00:00:00Z",
+      "from",
+    ],
     ["v1/profiles", "q=anna&status=active", "externalId"],
   ])("another field that a message names is in quotes: %s?%s", async (path, query, name) => {
     const [sentence] = (await told("GET", path, {}, query)) ?? [];
@@ -303,7 +307,7 @@ describe("a refused request is told in whole sentences what each field has to be
   });
 
   test("the first in the error's own message, with the number of the others", async () => {
-    const refusal = await refusalOf(routeOf(...POSTS), { text: 5, platforms: [], colour: 1 });
+    const refusal = await refusalOf(routeOf(...POSTS), { text: 5, platforms: [], color: 1 });
     expect(refusal?.message).toBe(
       '"text" must be text of at most 63,206 characters, not a number. `details.issues` has 2 more.',
     );
@@ -341,11 +345,10 @@ describe("no message is the schemas' library's", () => {
     );
     for (const value of ["", "x", "-1", "1e9", "x".repeat(2_000), "\u{1f600}"]) {
       const query = formOf(Object.fromEntries(parameters.map((name) => [name, value])));
-      query.set("colour", "red");
+      query.set("color", "red");
       const refusal = await refusalOf(route, {}, query.toString());
       // The pages of browsers take whatever comes.
-      if (parameters.length > 0)
-        expect(refusal?.issues.map(({ path }) => path)).toContain("colour");
+      if (parameters.length > 0) expect(refusal?.issues.map(({ path }) => path)).toContain("color");
       expect(foreignWords(refusal?.issues)).toEqual([]);
     }
   });

@@ -134,7 +134,7 @@ export const CONTRACTS = {
       video: { body: video, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
       document: { body: document, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
       article: { body: article, as: { kind: "member" }, isKnownAgain: true },
-      "text of an organisation": {
+      "text of an organization": {
         as: { kind: "organization" },
         isKnownAgain: true,
         isRenewable: true,

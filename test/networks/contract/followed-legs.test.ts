@@ -28,7 +28,7 @@ const TROUBLES = [
 const FOLLOWED: Readonly<Record<NetworkName, string>> = {
   facebook: "text",
   instagram: "image",
-  linkedin: "text of an organisation",
+  linkedin: "text of an organization",
   bluesky: "text",
   mastodon: "text",
 };

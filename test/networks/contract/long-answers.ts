@@ -20,29 +20,29 @@ const LATER_MS = 200 * 24 * 3_600_000;
 /** A request of another profile, which is written together with whatever the leg's worker writes. */
 function schedule(
   { relay, network }: World,
-  neighbour: Publisher,
+  neighbor: Publisher,
   { body: files }: Form,
 ): Promise<Answer> {
   const scheduleAt = new Date(relay.clock.now().getTime() + LATER_MS).toISOString();
   const { mediaUrls = [] } = files ?? {};
-  const body = { text: unique("Neighbour"), platforms: [network], scheduleAt, mediaUrls };
-  return neighbour.submit(body);
+  const body = { text: unique("Neighbor"), platforms: [network], scheduleAt, mediaUrls };
+  return neighbor.submit(body);
 }
 
 interface LongRun {
   readonly form: Form;
   readonly step: LegStep;
   readonly fault: string;
-  readonly neighbour: Publisher;
+  readonly neighbor: Publisher;
 }
 
 /** Publishes while the answer of one call says very long things; returns how many texts it has. */
-async function runLong(world: World, { form, step, fault, neighbour }: LongRun): Promise<number> {
+async function runLong(world: World, { form, step, fault, neighbor }: LongRun): Promise<number> {
   const { wire, relay } = world;
   const where = `${fault} of ${step.name}`;
   const answers: Promise<Answer>[] = [];
   wire.texts = 0;
-  wire.onLong = () => void answers.push(schedule(world, neighbour, form));
+  wire.onLong = () => void answers.push(schedule(world, neighbor, form));
   const from = relay.logLines.length;
   const run = await runLeg(world, form, { step, fault });
   wire.onLong = () => undefined;
@@ -114,10 +114,10 @@ export function describeLongAnswers(contract: NetworkContract, start: () => Prom
     "a leg of form %s ends, whichever answer has texts of 40,000 characters",
     { timeout: TIMEOUT_MS },
     async (_, form) => {
-      const [, neighbour] = await publishersOfOneAccount(world, form.as ?? {}, 2);
-      if (neighbour === undefined) throw new Error("there is no neighbour");
+      const [, neighbor] = await publishersOfOneAccount(world, form.as ?? {}, 2);
+      if (neighbor === undefined) throw new Error("there is no neighbor");
       for (const step of await troubledSteps(world, form, "long answer")) {
-        const on = { form, step, neighbour };
+        const on = { form, step, neighbor };
         const texts = await runLong(world, { ...on, fault: "long-answer" });
         const apart = isTakenApart(step, form) && texts > 1 ? texts : 0;
         for (let nth = 1; nth <= apart; nth += 1)

@@ -106,7 +106,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     const refused = await call("POST", "/v1/posts/validate", {
       text: "Hello",
       platforms: ["pinboard"],
-      platformOptions: { pinboard: { colour: "red" } },
+      platformOptions: { pinboard: { color: "red" } },
     });
     expect(refused.status).toBe(400);
     expect(JSON.stringify(refused.body)).toContain("platformOptions.pinboard");

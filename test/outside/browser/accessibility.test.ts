@@ -101,13 +101,13 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     },
   );
 
-  test("can be used whatever a customer's colour is", { timeout: RUN_MS }, async () => {
+  test("can be used whatever a customer's color is", { timeout: RUN_MS }, async () => {
     const pages = ACCENTS.flatMap((accentColor) =>
       gallery("en", { name: "Acme", accentColor })
         .filter(({ name }) => ["mixed", "choice", "notice-expired"].includes(name))
         .map(({ name, render }) => ({ name: `${name} in ${accentColor}`, render })),
     );
-    // A colour changes nothing but the contrast.
+    // A color changes nothing but the contrast.
     const contrast = (page: Page) => violations(page, ["color-contrast"]);
     const found = await eachPage(pages, contrast, [LIGHT_PHONE, DARK_PHONE]);
     expect(found).toEqual([]);

@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     visitor = await Visitor.arrive(site.world, context);
     visitors.push(visitor);
   });
-  // What a test leaves linked would keep the authorisation of the one person behind all these pages.
+  // What a test leaves linked would keep the authorization of the one person behind all these pages.
   afterEach(async () => {
     await context.close();
     const store = site.world.services.connections.stores.connections;

@@ -99,7 +99,7 @@ export async function run({ baseUrl, caller, profileId, text, ...setup }: Setup)
 /** Never called: the compiler judges it. */
 export async function mistakes(relay: RelayClient) {
   // @ts-expect-error -- a field that no request has
-  await relay.createProfile({ title: "Shop", colour: "red" });
+  await relay.createProfile({ title: "Shop", color: "red" });
   // @ts-expect-error -- a call without what it needs
   await relay.getPost();
   // @ts-expect-error -- a network that there is not

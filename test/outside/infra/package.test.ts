@@ -81,11 +81,11 @@ describe.runIf(HAS_PACKAGES)("what is deployed", () => {
     expect(places.map((place) => place.slice(0, -1)).toSorted()).toEqual(needed.toSorted());
   });
 
-  test("keeps the licences of what comes from others", () => {
+  test("keeps the licenses of what comes from others", () => {
     for (const path of [
       "node_modules/sharp/LICENSE",
       "node_modules/@img/sharp-linux-x64/LICENSE",
-      // libvips and what is linked into it: the list of their licences.
+      // libvips and what is linked into it: the list of their licenses.
       "node_modules/@img/sharp-libvips-linux-x64/README.md",
       "node_modules/mediabunny/LICENSE",
       // Under the LGPL, and so a file of its own that can be replaced.

@@ -95,7 +95,7 @@ async function servedPhoto(): Promise<Buffer> {
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe("linking on the hosted page", () => {
-  test("an app password and a Mastodon authorisation link both accounts and complete the session", async () => {
+  test("an app password and a Mastodon authorization link both accounts and complete the session", async () => {
     const { password } = await pds.createAppPassword(author, "relay");
     const { sessionId, visitor } = await startVisit(relay, customer, ["bluesky", "mastodon"]);
     const bluesky = await visitor.submit("bluesky", {

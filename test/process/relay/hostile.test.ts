@@ -28,7 +28,7 @@ let world: World;
 let files: FileServer;
 let relay: RelayProcess;
 let attacker: Customer;
-let neighbour: Customer;
+let neighbor: Customer;
 
 /** Answers, and then a byte now and then. */
 const dripping: Serve = (_request, response) => {
@@ -57,10 +57,10 @@ beforeAll(async () => {
       AzureFunctionsJobHost__extensions__queues__visibilityTimeout: "00:00:00",
     },
   });
-  [attacker, neighbour] = await Promise.all([aCustomer(relay, world), aCustomer(relay, world)]);
+  [attacker, neighbor] = await Promise.all([aCustomer(relay, world), aCustomer(relay, world)]);
   // Legs of one account wait for each other; these two have nothing in common.
   await linkMastodon(relay, attacker, "mastodon.sandbox.test");
-  await linkMastodon(relay, neighbour, "gotosocial.sandbox.test");
+  await linkMastodon(relay, neighbor, "gotosocial.sandbox.test");
 });
 afterAll(async () => {
   await relay?.stop();
@@ -182,10 +182,10 @@ describe("while one customer attacks", () => {
     },
   );
 
-  test("while one customer attacks with two bombs at once, a neighbour's photo is out in time", async () => {
+  test("while one customer attacks with two bombs at once, a neighbor's photo is out in time", async () => {
     const bombs = [publishFile(attacker, "times.mp4"), publishFile(attacker, "runs.mp4")];
     const startedAt = performance.now();
-    expect(await publishFile(neighbour, "photo.jpg", 15_000)).toMatchObject({
+    expect(await publishFile(neighbor, "photo.jpg", 15_000)).toMatchObject({
       status: "succeeded",
     });
     expect(performance.now() - startedAt).toBeLessThan(15_000);
@@ -193,7 +193,7 @@ describe("while one customer attacks", () => {
   }, 180_000);
 
   // The last: what drips goes on for a while.
-  test("while one customer attacks with files that come byte by byte, a neighbour's photo is out in time", async () => {
+  test("while one customer attacks with files that come byte by byte, a neighbor's photo is out in time", async () => {
     for (let count = 0; count < 4; count += 1) {
       posts += 1;
       const text = `Drip ${posts}`;
@@ -201,7 +201,7 @@ describe("while one customer attacks", () => {
       dataOf(await publish(relay, attacker, { text, platforms: ["mastodon"], mediaUrls }));
     }
     const startedAt = performance.now();
-    expect(await publishFile(neighbour, "photo.jpg", 15_000)).toMatchObject({
+    expect(await publishFile(neighbor, "photo.jpg", 15_000)).toMatchObject({
       status: "succeeded",
     });
     expect(performance.now() - startedAt).toBeLessThan(15_000);

@@ -90,7 +90,7 @@ export function reportOf(findings: Findings): Report {
     `soak: ${findings.seconds} s and ${inSeconds(findings.drainedMs)} to come to rest, ${findings.hosts} host processes, seed ${findings.seed}`,
     `  kills ${fleet.kills}, restarts ${fleet.restarts}`,
     `  messages ${messages.sent}, dropped ${messages.dropped}, doubled ${messages.doubled}, late ${messages.late}`,
-    `  requests ${requests}, without an answer ${unanswered}, told to come back ${unavailable}, asked by two at once ${twins}, cancelled ${cancels}, moved ${moves}`,
+    `  requests ${requests}, without an answer ${unanswered}, told to come back ${unavailable}, asked by two at once ${twins}, canceled ${cancels}, moved ${moves}`,
     `  posts accepted ${posts.length} (${scheduled} scheduled): ${counted(posts.map(({ status }) => status))}`,
     `  legs ended ${legs.length}: ${counted(legs.map(({ status }) => status))}; reasons: ${counted(failures)}`,
     `  visible posts ${visible.length}, succeeded legs ${succeeded}, legs of unknown outcome ${unknown}, visible twice ${seenTwice}`,

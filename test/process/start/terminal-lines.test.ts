@@ -94,7 +94,7 @@ describe("the terminal shows", () => {
   });
 });
 
-describe("colours", () => {
+describe("colors", () => {
   const script =
     'import { bad } from "./dev/terminal-style.ts"; console.log(JSON.stringify(bad("x")))';
   const printed = (command: string, env: object) => {
@@ -103,7 +103,7 @@ describe("colours", () => {
     return spawnSync(command, argv, { env: plain, encoding: "utf8" }).stdout;
   };
 
-  test("colours are used on a terminal, and not with NO_COLOR", () => {
+  test("colors are used on a terminal, and not with NO_COLOR", () => {
     expect(printed("script", {})).toContain("\\u001b[31m");
     expect(printed("script", { NO_COLOR: "1" })).toContain('"x"');
   });

@@ -6,7 +6,7 @@ import {
   connectSessionRow,
   profileSessionRow,
 } from "../../../src/shared/connections/connect-session-store.ts";
-import { authorisationRow } from "../../../src/shared/connections/authorisation-store.ts";
+import { authorizationRow } from "../../../src/shared/connections/authorization-store.ts";
 import { countsRow } from "../../../src/shared/partition/application-counts.ts";
 import { headRow } from "../../../src/shared/partition/head-row.ts";
 import {
@@ -133,7 +133,7 @@ const KINDS = [
   connectionRow,
   applicationConnectionRow,
   attentionRow,
-  authorisationRow,
+  authorizationRow,
   countsRow,
   connectSessionRow,
   profileSessionRow,

@@ -30,8 +30,8 @@ const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
 
 /**
- * Stores the accounts of an authorisation and leads back to the page, where the end user chooses one. The browser only
- * gets a name for the choice. The authorisation is bound to this session and this browser.
+ * Stores the accounts of an authorization and leads back to the page, where the end user chooses one. The browser only
+ * gets a name for the choice. The authorization is bound to this session and this browser.
  */
 export async function offerChoice(
   services: Pick<ConnectionsDeps, "config" | "clock" | "stores">,

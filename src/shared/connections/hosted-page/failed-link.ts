@@ -5,7 +5,7 @@ import type { ConnectionsDeps } from "../deps.ts";
 /** Logs why a step of linking failed. Operators are called where the network refuses our app, or limits it. */
 export function logFailedLink(
   { log }: Pick<ConnectionsDeps, "log">,
-  step: "an account was not linked" | "an authorisation was not started",
+  step: "an account was not linked" | "an authorization was not started",
   { network, session }: { readonly network: NetworkName; readonly session: string },
   { code, note, isUnproven }: LinkFailure,
 ): void {

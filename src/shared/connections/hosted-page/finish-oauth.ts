@@ -59,7 +59,7 @@ export async function finishOAuth(
   return await services.waits.run(visitorsOf(visit.session), link);
 }
 
-/** Links the account of an authorisation that this browser started and that comes back for the first time. */
+/** Links the account of an authorization that this browser started and that comes back for the first time. */
 async function linkReturned(
   services: ConnectionsDeps,
   request: BrowserRequest,

@@ -2,7 +2,7 @@ import { html, initialOf, type Markup } from "./markup.ts";
 
 interface Drawing {
   readonly ground: string;
-  /** White lines on the network's colour, within 44 by 44. */
+  /** White lines on the network's color, within 44 by 44. */
   readonly strokes: string;
   readonly shapes: string;
   readonly width: number;

@@ -31,8 +31,8 @@ interface OAuthVisit {
 }
 
 /**
- * Redirects to the network's authorisation page. A cookie binds the state to this browser, so that nobody can make a
- * victim's browser finish an authorisation that somebody else began.
+ * Redirects to the network's authorization page. A cookie binds the state to this browser, so that nobody can make a
+ * victim's browser finish an authorization that somebody else began.
  */
 export async function startOAuth(
   services: ConnectionsDeps,
@@ -48,7 +48,7 @@ export async function startOAuth(
   const started = boundedRedirect(await link.start(form, given, tools));
   if (started.kind === "failed") {
     const where = { network, session: visit.session.id };
-    logFailedLink(services, "an authorisation was not started", where, started);
+    logFailedLink(services, "an authorization was not started", where, started);
     return { problem: started.code };
   }
   if (!isPageUrl(started.url, config.production)) return { problem: "instance_unsupported" };

@@ -20,7 +20,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the contrast by WCAG 2.2: 1 for equal colours (`#rrggbb`), 21 for black on white. */
+/** Returns the contrast by WCAG 2.2: 1 for equal colors (`#rrggbb`), 21 for black on white. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
@@ -28,18 +28,18 @@ export function contrast(one: string, other: string): number {
 
 const TEXT_CONTRAST = 4.5;
 const STEPS = 24;
-/** How much darker a colour may become for white text. It is still seen as the customer's colour. */
+/** How much darker a color may become for white text. It is still seen as the customer's color. */
 const SHADE_STEPS_MAX = 6;
 
-/** A colour of buttons, and the colour of text on it. */
+/** A color of buttons, and the color of text on it. */
 interface Fill {
   readonly fill: string;
   readonly ink: "#ffffff" | "#000000";
 }
 
 /**
- * Returns a colour on which text can be read: white text on the given one, or else on a slightly darker one, as on most
- * pages. On a colour that is too bright for that, the text is black.
+ * Returns a color on which text can be read: white text on the given one, or else on a slightly darker one, as on most
+ * pages. On a color that is too bright for that, the text is black.
  */
 export function filledWith(color: string): Fill {
   for (let step = 0; step <= SHADE_STEPS_MAX; step += 1) {
@@ -56,7 +56,7 @@ function mixed(color: string, towards: string, share: number): string {
   return format([mix(red, 0), mix(green, 1), mix(blue, 2)]);
 }
 
-/** Returns the colour if it is readable on all backgrounds, or else the nearest darker or lighter colour that is. */
+/** Returns the color if it is readable on all backgrounds, or else the nearest darker or lighter color that is. */
 export function readableOn(color: string, grounds: readonly string[]): string {
   const towards =
     contrast(grounds[0] ?? "#ffffff", "#ffffff") > TEXT_CONTRAST ? "#ffffff" : "#000000";
@@ -67,10 +67,10 @@ export function readableOn(color: string, grounds: readonly string[]): string {
   return towards;
 }
 
-/** The colour of a page when the customer has none. */
+/** The color of a page when the customer has none. */
 export const ACCENT = "#2457d6";
 
-/** The backgrounds of text and lines in the accent colour. */
+/** The backgrounds of text and lines in the accent color. */
 export const GROUNDS = {
   light: ["#f5f6f8", "#ffffff"],
   dark: ["#14161a", "#1e2127"],
@@ -86,15 +86,15 @@ const COLORS = {
   --good: #7fd6a2; --good-ground: #16291d; --warn: #f2c46d; --shade: none;`,
 } as const;
 
-/** How much a button changes under the pointer, away from the colour of its text. */
+/** How much a button changes under the pointer, away from the color of its text. */
 const HOVER_SHARE = 0.14;
 const VISIBLE_CONTRAST = 1.5;
-/** Below this difference between its largest and smallest component, a colour looks grey. */
+/** Below this difference between its largest and smallest component, a color looks grey. */
 const GREY_SPREAD = 48;
 
 /**
- * Returns the colour of buttons: the customer's, unless it could not be seen on the background. Then a grey one becomes
- * the text colour, and a dark one becomes lighter. A bright one stays, because its hue can be seen.
+ * Returns the color of buttons: the customer's, unless it could not be seen on the background. Then a grey one becomes
+ * the text color, and a dark one becomes lighter. A bright one stays, because its hue can be seen.
  */
 export function fillOn(color: string, scheme: Scheme): string {
   const grounds = GROUNDS[scheme];
@@ -112,7 +112,7 @@ function colors(scheme: Scheme, accent: string): string {
   --ground: ${ground}; --card: ${card}; --ink: ${INK[scheme]}; ${COLORS[scheme]}`;
 }
 
-/** Returns the page's style sheet. The colour was checked to be `#rrggbb` when the session was created. */
+/** Returns the page's style sheet. The color was checked to be `#rrggbb` when the session was created. */
 export function stylesheet(accent = ACCENT, theme: Branding["theme"] = "auto"): Markup {
   const themed =
     theme === "light" || theme === "dark"

@@ -160,7 +160,7 @@ async function beginLinking(
   return await finishLink(services, request, { visit, network, outcome });
 }
 
-/** Answers the form in which one of an authorisation's accounts is chosen. */
+/** Answers the form in which one of an authorization's accounts is chosen. */
 async function chooseAccount(
   services: ConnectionsDeps,
   request: BrowserRequest,

@@ -14,7 +14,7 @@ const VISIBLE_MS = 30_000;
 
 /**
  * Reads the record under its key, which shows whether the post was published. It is public, so it can be read even for
- * an account that lost its authorisation.
+ * an account that lost its authorization.
  */
 export async function find(leg: Leg): Promise<Finding> {
   const { credentials, remote, sentAt, tools } = leg;

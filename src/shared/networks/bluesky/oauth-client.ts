@@ -133,7 +133,7 @@ function causesOf(error: unknown): readonly Error[] {
 }
 
 /**
- * Returns what the library's error for a refusal by the authorisation server means. It is recognised by its fields,
+ * Returns what the library's error for a refusal by the authorization server means. It is recognized by its fields,
  * because its class is in a module that is loaded lazily.
  */
 function readAnswer(error: Error): Omit<OAuthProblem, "note"> | undefined {

@@ -35,9 +35,9 @@ export const oauthFields = [
 
 const flowShape = objectShape(() => ({
   redirectUri: z.string(),
-  /** The library's own data. `iss` is the issuer of the authorisation server. */
+  /** The library's own data. `iss` is the issuer of the authorization server. */
   saved: z.looseObject({ iss: z.string() }),
-  /** DID of the account that was typed. The authorisation must belong to it. */
+  /** DID of the account that was typed. The authorization must belong to it. */
   did: z.string().nullable(),
 }));
 
@@ -54,7 +54,7 @@ function readInputs(typed: string): readonly string[] {
   return [isServer ? origin : undefined, value].filter((input) => input !== undefined);
 }
 
-/** Starts an authorisation. The library chooses the state itself, and the callback comes back with it. */
+/** Starts an authorization. The library chooses the state itself, and the callback comes back with it. */
 export async function start(
   form: Texts,
   oauth: OAuthStart,
@@ -85,7 +85,7 @@ function failedStart({ code, networkCode, note, isUnproven }: OAuthProblem): Lin
   return isUnproven === true ? { ...failure, isUnproven } : failure;
 }
 
-/** Requests an authorisation. Servers without fine scopes refuse them immediately, and get the one that all have. */
+/** Requests an authorization. Servers without fine scopes refuse them immediately, and get the one that all have. */
 async function authorize({ library, states, trace }: Client, input: string): Promise<URL> {
   try {
     return await library.authorize(input, { scope: GRANULAR_SCOPE });
@@ -117,7 +117,7 @@ export async function finish(
     const credentials = credentialsFrom(client, { did: session.did, redirectUri }, tools);
     if (credentials === undefined)
       return linkFailed("instance_unsupported", "the tokens are of no use");
-    // Links the account. Ends an authorisation of another account, or one that doesn't allow publishing.
+    // Links the account. Ends an authorization of another account, or one that doesn't allow publishing.
     const { scope } = credentials.session.tokenSet;
     const isOther = did !== null && did !== credentials.did;
     if (isOther || !allowsPosting(scope.split(" "))) {

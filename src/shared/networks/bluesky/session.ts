@@ -195,7 +195,7 @@ function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): Cre
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
 
-/** Tries to end the session at the authorisation server. */
+/** Tries to end the session at the authorization server. */
 export async function endOAuth(credentials: OAuthCredentials, tools: NetworkTools): Promise<void> {
   const client = await openWith(credentials, tools);
   await client?.library.revoke(credentials.did);

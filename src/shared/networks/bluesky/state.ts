@@ -91,7 +91,7 @@ const sessionShape = objectShape(() => ({
     expires_at: z.string().optional(),
   }),
 }));
-/** The OAuth library's data about an authorisation, in its own form. */
+/** The OAuth library's data about an authorization, in its own form. */
 export type OAuthSessionData = ShapeOf<typeof sessionShape>;
 
 const oauthOf = readerOf(() => ({

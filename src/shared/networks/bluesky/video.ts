@@ -245,7 +245,7 @@ function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejec
   return { kind: "rejected", failure };
 }
 
-/** Returns a token with which the account's server authorises one method of the service for a short time. */
+/** Returns a token with which the account's server authorizes one method of the service for a short time. */
 async function vouch(
   aud: string,
   lxm: string,

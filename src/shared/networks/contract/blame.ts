@@ -5,8 +5,8 @@ import type { LegFailure, Rejection, TryLater } from "./outcome.ts";
  * What a refusal is a fact about, how many witnesses that takes, and what ends it:
  *
  * - The call. One answer is enough, and it says nothing about other calls. Ended by another post, text or file.
- * - The account. One refused call is enough if it would have changed something, or renewed the authorisation. A refused
- *   read is enough only if the answer proves that the network does not accept the authorisation or the account itself
+ * - The account. One refused call is enough if it would have changed something, or renewed the authorization. A refused
+ *   read is enough only if the answer proves that the network does not accept the authorization or the account itself
  *   (`isProof`): networks refuse single reads for days while publishing works. A permission that a read lacks is no
  *   proof. Ended by linking the account again, or by the daily check if the network accepts the account after all.
  * - The app. No single account can tell: a network may answer one account alone as if the app were refused. It takes

@@ -128,7 +128,7 @@ export function boundedResult({
   } as BoundedValue<Pick<Done, "externalId" | "url">>;
 }
 
-/** An account that was authorised, as a row may hold it. */
+/** An account that was authorized, as a row may hold it. */
 export type BoundedAccount = LinkedAccount & {
   readonly credentials: BoundedValue<NetworkData>;
   readonly limits: BoundedValue<NetworkData>;
@@ -147,7 +147,7 @@ const oversizedAnswer = () => linkFailed("instance_unsupported", "the answer is 
 const boundedLinkFailure = ({ note, ...failure }: LinkFailure): LinkFailure =>
   note === undefined ? failure : { ...failure, note: cut(note, NOTE_CHARACTERS_MAX) };
 
-/** Returns an account that was authorised as a row can hold it, or why none is linked. */
+/** Returns an account that was authorized as a row can hold it, or why none is linked. */
 export function boundedLink(outcome: LinkOutcome): BoundedLinking {
   if (outcome.kind === "failed") return boundedLinkFailure(outcome);
   const { linked } = outcome;

@@ -9,7 +9,7 @@ import { comparable } from "./text.ts";
 import type { FollowUp } from "./visible-call.ts";
 
 /*
- * No network recognises a repeated comment, so it is sent at most once. After a lost answer, the comments of the post
+ * No network recognizes a repeated comment, so it is sent at most once. After a lost answer, the comments of the post
  * are listed. Only finding it proves something, because a list may show a comment late or hide it. After a refusal, a list
  * without the comment is enough.
  */

@@ -14,7 +14,7 @@ export interface Account {
   readonly kind: string;
 }
 
-/** An account that an end user authorised, as the network's own steps found it. */
+/** An account that an end user authorized, as the network's own steps found it. */
 export interface LinkedAccount {
   readonly account: Account;
   /** Sealed at rest by the caller. */
@@ -64,7 +64,7 @@ export interface LinkFailure {
 
 export type LinkOutcome = { readonly kind: "linked"; readonly linked: LinkedAccount } | LinkFailure;
 
-/** An account that the end user may link with the authorisation just given. */
+/** An account that the end user may link with the authorization just given. */
 export interface LinkCandidate {
   readonly id: string;
   readonly label: string;
@@ -74,7 +74,7 @@ export interface LinkCandidate {
   readonly isBarred?: boolean | undefined;
 }
 
-/** The authorisation covers several accounts. `flow` is stored (sealed) until one is chosen, and given to `choose`. */
+/** The authorization covers several accounts. `flow` is stored (sealed) until one is chosen, and given to `choose`. */
 export interface LinkChoice {
   readonly kind: "choose";
   readonly candidates: readonly LinkCandidate[];
@@ -83,7 +83,7 @@ export interface LinkChoice {
   readonly flow: NetworkData;
 }
 
-/** The server refused what was requested, so the authorisation should be tried again with these fields. */
+/** The server refused what was requested, so the authorization should be tried again with these fields. */
 export interface LinkRestart {
   readonly kind: "restart";
   readonly form: Texts;
@@ -143,12 +143,12 @@ export interface LinkForm {
   signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome>;
 }
 
-/** Signing in with a form and the network's own authorisation page. */
+/** Signing in with a form and the network's own authorization page. */
 export interface OAuthFlow {
   readonly kind: "oauth";
   readonly fields: readonly LinkField[];
   /**
-   * Whether the network has many authorisation servers that don't name themselves in their answers. Each then has a
+   * Whether the network has many authorization servers that don't name themselves in their answers. Each then has a
    * callback address of its own, so that no server can receive another one's code.
    */
   readonly hasServers?: true;

@@ -16,7 +16,7 @@ export interface FilmFacts {
   /** Pictures and bits a second of its video. */
   readonly frameRate: number | null;
   readonly bitRate: number | null;
-  /** How many pixels share a colour, as `4:2:0`. */
+  /** How many pixels share a color, as `4:2:0`. */
   readonly chroma: string | null;
   /** Bits of a sample of an H.264 video. */
   readonly h264Bits: number | null;

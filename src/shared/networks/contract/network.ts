@@ -17,7 +17,7 @@ export type CheckedAccount = Pick<LinkedAccount, "account" | "credentials" | "in
 export interface AccountCheck {
   /** How many days an account may be unused before `freshen` and `probe` are called. With 0, they run every day. */
   readonly idleDaysMax: number;
-  /** Makes a cheap read that needs the authorisation. Absent if `freshen` shows as much. */
+  /** Makes a cheap read that needs the authorization. Absent if `freshen` shows as much. */
   probe?(
     checked: CheckedAccount,
     tools: NetworkTools,
@@ -42,7 +42,7 @@ export interface NetworkDocument {
   make(app: NetworkApp, service: ServiceIdentity): Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An authentic notice that a person has withdrawn an authorisation. */
+/** An authentic notice that a person has withdrawn an authorization. */
 export interface WithdrawalNotice {
   /** `LinkedAccount.grantId` of that person's accounts. */
   readonly grantId: string;
@@ -50,7 +50,7 @@ export interface WithdrawalNotice {
   readonly key: string;
 }
 
-/** How a network reports that a person has withdrawn an authorisation in the network's own settings. */
+/** How a network reports that a person has withdrawn an authorization in the network's own settings. */
 export interface WithdrawalNotices {
   /** Part of the addresses that are called. Networks that share one are distinguished by the app that signed. */
   readonly sender: string;
@@ -77,7 +77,7 @@ export interface Network {
   readonly settings?: NetworkSettings;
   /** The documents that the service publishes for it, if any. */
   readonly documents?: readonly NetworkDocument[];
-  /** How it reports that a person has withdrawn an authorisation, if it does. */
+  /** How it reports that a person has withdrawn an authorization, if it does. */
   readonly withdrawals?: WithdrawalNotices;
   /** Returns the date until which a version of its API (`NetworkApp.version`) is supported. Absent if unknown. */
   versionEnd?(version: string): Date;
@@ -85,7 +85,7 @@ export interface Network {
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
   /**
-   * Returns the optional permissions (not needed for linking or publishing) that an authorisation with these scopes
+   * Returns the optional permissions (not needed for linking or publishing) that an authorization with these scopes
    * lacks. Absent when there are none. Pure.
    */
   missingScopes?(scopes: readonly string[], app: NetworkApp | undefined): readonly string[];
@@ -136,7 +136,7 @@ export interface Network {
   /** The check of an idle account. By default `freshen` is called once a week. */
   readonly accountCheck?: AccountCheck;
   readonly calls: NetworkCalls;
-  /** Revokes the authorisation at the network, if possible. */
+  /** Revokes the authorization at the network, if possible. */
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }
 

@@ -80,7 +80,7 @@ export function lacking(
   return missing.length > 0 ? linkFailed("permission_missing", missing.join(" ")) : undefined;
 }
 
-/** Makes the request that posts a form to an authorisation server. */
+/** Makes the request that posts a form to an authorization server. */
 export function formRequest(
   url: string,
   fields: Readonly<Record<string, string | undefined>>,
@@ -99,7 +99,7 @@ export function formRequest(
   };
 }
 
-/** Posts a form to an authorisation server. */
+/** Posts a form to an authorization server. */
 export function postForm(
   url: string,
   fields: Texts,

@@ -53,7 +53,7 @@ export const COMMON_RULES = {
   "server.moved": { severity: "error", code: "network_unavailable" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** The rule that a first comment can't be written, by why the authorisation does not suffice. */
+/** The rule that a first comment can't be written, by why the authorization does not suffice. */
 export const FIRST_COMMENT_LACKS = {
   permission_missing: "firstComment.permission",
   feature_unsupported: "firstComment.unavailable",

@@ -19,7 +19,7 @@ export interface NetworkApp {
   readonly loginConfigId?: string;
   /** Whether permissions for a business are requested as well. The default is yes. */
   readonly asksForBusiness?: boolean;
-  /** A second registration, for a network that requires a separate one for organisations. */
+  /** A second registration, for a network that requires a separate one for organizations. */
   readonly organizations?: { readonly id: string; readonly secret: string };
 }
 

@@ -56,7 +56,7 @@ export function isBlank(text: string): boolean {
 
 /**
  * The marks that one letter may carry (Unicode's Stream-Safe Text Format allows 30, UAX #15, section 13; no language
- * needs ten). Normalising sorts the marks of a letter in quadratic time, so without a limit 64 KB would take seconds.
+ * needs ten). Normalizing sorts the marks of a letter in quadratic time, so without a limit 64 KB would take seconds.
  */
 const MARKS_OF_LETTER = /\p{M}{30}(?=\p{M})/gu;
 

@@ -59,7 +59,7 @@ export interface FollowUpCall extends VisibleCall<FollowUp> {
   /** Reports whether the network can do it for this connection and kind of post. By default it always can. Pure. */
   readonly isSupported?: (leg: FollowedLeg) => boolean;
   /**
-   * Returns the permissions that it needs, beyond those of publishing, and that an authorisation with these scopes
+   * Returns the permissions that it needs, beyond those of publishing, and that an authorization with these scopes
    * lacks. Absent when it needs none. Pure.
    */
   readonly missingScopes?: (scopes: readonly string[]) => readonly string[];

@@ -104,7 +104,7 @@ export function graphTable(
   own: readonly TableRow[],
   throttled: Pick<ErrorRow, "isProof"> = {},
 ): ErrorTable {
-  // A checkpoint, or an account that was not confirmed. A new authorisation alone would end there again.
+  // A checkpoint, or an account that was not confirmed. A new authorization alone would end there again.
   const checkpoint: ErrorRow = { ...REAUTH, rule: `${network}.account.checkpoint` };
   const restricted = refusal("account_restricted", { rule: `${network}.account.confirmation` });
   const checkpoints = [

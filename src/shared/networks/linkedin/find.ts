@@ -25,7 +25,7 @@ const REPEATABLE_MS = 9 * 60_000;
 const DOUBTS_MAX = 2;
 const UNKNOWABLE = unknowable("the network can't tell any more whether the post was made");
 
-/** Looks for an organisation's post. A member's can't be listed, so the call is repeated once. */
+/** Looks for an organization's post. A member's can't be listed, so the call is repeated once. */
 export const find = findBySearch({
   search: (leg: Leg) => (canTell(leg) ? findOwnPost(leg) : UNREADABLE),
   visibleMs: LISTED_MS,
@@ -47,7 +47,7 @@ export function canTell({ credentials }: Pick<Leg, "credentials">): boolean {
 }
 
 /**
- * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so for texts
+ * Repeats a call while LinkedIn would recognize a duplicate and name the first post. Its documents say so for texts
  * (UGC Post API, "Content is a duplicate of"), but not for posts with files, which are never repeated.
  */
 function repeatOnce(leg: Leg, ageMs: number): Finding {
@@ -88,7 +88,7 @@ type Post = ShapeOf<typeof postShape>;
 const listShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
 
 /**
- * Looks for the leg's post among those of its organisation: by its files, which no other post has, or else by its text.
+ * Looks for the leg's post among those of its organization: by its files, which no other post has, or else by its text.
  * `ambiguous`: one has the text, but was made before the call or shows something else. An entry that can't be read may
  * be the post, so the list is then incomplete.
  */

@@ -205,7 +205,7 @@ function linkOrganization(organization: Organization, grant: Grant): LinkOutcome
         url: `${SITE}/${isBrand ? "showcase" : "company"}/${encodeURIComponent(vanityName || id)}/`,
         kind: "organization",
       },
-      // All pages of one administrator depend on the same authorisation.
+      // All pages of one administrator depend on the same authorization.
       ...(member === "" ? {} : { grantId: `organizations of ${member}` }),
     },
   };

@@ -58,12 +58,12 @@ const nameShape = objectShape(() => ({
 
 interface FoundOrganizations {
   readonly organizations: readonly Organization[];
-  /** Organisations in which the member's role doesn't allow posts. */
+  /** Organizations in which the member's role doesn't allow posts. */
   readonly barred: readonly Organization[];
   readonly isCut: boolean;
 }
 
-/** Returns the organisations in which the token's member has a role, or the answer that named none. */
+/** Returns the organizations in which the token's member has a role, or the answer that named none. */
 export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
@@ -126,7 +126,7 @@ function heldRole(element: unknown): readonly HeldRole[] {
   return [{ id, mayPublish, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
 }
 
-/** Returns an organisation's name. Undefined if it can't be read, and the page is then shown by its number. */
+/** Returns an organization's name. Undefined if it can't be read, and the page is then shown by its number. */
 async function readName(
   id: string,
   tokens: Tokens,

@@ -96,7 +96,7 @@ function readState(
 }
 
 /**
- * Returns the state from which to upload again, or undefined if that is not allowed. LinkedIn doesn't recognise a post
+ * Returns the state from which to upload again, or undefined if that is not allowed. LinkedIn doesn't recognize a post
  * with other files as a duplicate of an earlier one.
  */
 export function withoutAssets(

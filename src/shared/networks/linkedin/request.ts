@@ -6,7 +6,7 @@ export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
 export const OAUTH = `${SITE}/oauth/v2`;
 
-/** Returns undefined if the app for organisations is not configured. */
+/** Returns undefined if the app for organizations is not configured. */
 export function clientOf(
   kind: AuthorKind,
   tools: NetworkTools,

@@ -140,7 +140,7 @@ async function renew({ credentials, tools }: AsAccount): Promise<CredentialsOutc
 }
 
 const ended = endedTokens<Credentials>({
-  // Others may have linked the same authorisation.
+  // Others may have linked the same authorization.
   nameOf: ({ author, refreshToken = "" }) => `${author} ${digestOf(refreshToken)}`,
   tokenOf: ({ accessToken }) => accessToken,
 });

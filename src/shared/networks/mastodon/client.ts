@@ -47,7 +47,7 @@ export function missingScopes(scopes: readonly string[]): readonly string[] {
 export const COARSE_SCOPES = "read write";
 
 /**
- * Reads the authorisation server's description (RFC 8414). Without one, the server is older or different. Only scopes
+ * Reads the authorization server's description (RFC 8414). Without one, the server is older or different. Only scopes
  * that the server has are requested, because an unknown one would make it refuse the whole request: those that it
  * lists, or those of its software. `isCoarse`: it has refused the fine ones.
  */

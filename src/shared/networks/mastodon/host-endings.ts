@@ -1,7 +1,7 @@
 import tlds from "tlds" with { type: "json" };
 
 /*
- * The host endings by which a Mastodon server recognises a link: the top-level domains of March 2020, as in
+ * The host endings by which a Mastodon server recognizes a link: the top-level domains of March 2020, as in
  * twitter-text 3.1.0. Later ones make no links there, so this is not today's list: all changes since are undone here,
  * and a test reports when the package has changed again.
  */

@@ -100,7 +100,7 @@ function codeOf({ params }: OAuthCallback, flow: Flow) {
   // The server has coarser scopes and doesn't list them.
   if (params["error"] === "invalid_scope" && flow.scope !== COARSE_SCOPES)
     return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } } as const;
-  // Anybody can send an error to this address. It ends this authorisation, and changes nothing shared.
+  // Anybody can send an error to this address. It ends this authorization, and changes nothing shared.
   return readCode(params, CALLBACK_ERRORS);
 }
 

@@ -48,7 +48,7 @@ const MIXING: Traits = { ...UNKNOWN, mixesFiles: true };
  */
 const PLEROMA: Traits = { ...MIXING, keys: "spent", counts: "letters" };
 
-/** Known behaviour of servers, by the name in their nodeinfo. Each line names its source. */
+/** Known behavior of servers, by the name in their nodeinfo. Each line names its source. */
 export const TRAITS: Readonly<Record<string, Traits>> = {
   mastodon: MASTODON,
   // hometown-fork/hometown: like Mastodon.

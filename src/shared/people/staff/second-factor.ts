@@ -136,7 +136,7 @@ export function matchingStep(
   return found;
 }
 
-/** How many steps of a wrong clock are recognised: ten minutes. */
+/** How many steps of a wrong clock are recognized: ten minutes. */
 const CLOCK_STEPS_MAX = 20;
 
 /** Returns by how many seconds the clock of a phone with this code is ahead, negative if it is behind. */

@@ -195,7 +195,7 @@ export class UserStore {
   }
 
   /**
-   * Stores what `change` makes of the user, exactly once. A mark recognises its own write after a lost answer:
+   * Stores what `change` makes of the user, exactly once. A mark recognizes its own write after a lost answer:
    * otherwise a login that has used up a code would be refused because of that very code. Raises the access version
    * when sessions were ended or the second factor was switched on or off. Returns undefined when the user is gone or
    * `change` returns undefined. `more` are new rows of the same transaction, which may depend on the stored user.

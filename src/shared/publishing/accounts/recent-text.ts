@@ -12,7 +12,7 @@ const TEXTS_AT_ONCE = 32;
 /** Only texts of posts this much older are checked, which is longer than publishing one takes. */
 const MARGIN_HOURS = 24;
 
-/** Returns the hash by which texts are compared: with normalised characters and white space. Undefined for no text. */
+/** Returns the hash by which texts are compared: with normalized characters and white space. Undefined for no text. */
 export function textHash(text: string): string | undefined {
   const folded = composed(text).replace(/\s+/gu, " ").trim();
   return folded === "" ? undefined : sha256Hex(folded);

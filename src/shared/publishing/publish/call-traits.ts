@@ -121,7 +121,7 @@ export const CALL_TRAITS: Readonly<Record<CallKind, CallTraits>> = {
     isIdempotent: false,
     repeatsUntold: true,
   },
-  /** No network recognises a repeated comment. */
+  /** No network recognizes a repeated comment. */
   comment: { ...following("comment"), isIdempotent: false, repeatsUntold: false },
   /** What was removed stays gone. */
   remove: { ...following("remove"), isIdempotent: true, repeatsUntold: true },

@@ -35,7 +35,7 @@ import { noteStep } from "../publish/timeline-recorder.ts";
 type Removable = "yes" | "unsupported" | "pending" | "removed" | "retried" | "nothing";
 
 interface Removal {
-  /** Tells the calls of this request from those of others, so that a repeat after a lost answer recognises them. */
+  /** Tells the calls of this request from those of others, so that a repeat after a lost answer recognizes them. */
   readonly round: string;
   readonly found: PostWithLegs;
   /** All legs if absent. */

@@ -33,7 +33,7 @@ function nothingToRetry(): AppError {
 }
 
 interface Retry {
-  /** Marks the legs of this retry, so that a repeat after a lost answer recognises them. */
+  /** Marks the legs of this retry, so that a repeat after a lost answer recognizes them. */
   readonly round: string;
   readonly scope: ProfileScope;
   readonly found: PostWithLegs;

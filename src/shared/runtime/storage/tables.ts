@@ -121,8 +121,8 @@ export const TABLE_NAMES = [
   "emails",
   /** One-time links. PartitionKey: hash of the link's token, or id of the user that the links are for. */
   "links",
-  /** Which platform has which authorisation of a network. PartitionKey: network and hash of its id. */
-  "authorisations",
+  /** Which platform has which authorization of a network. PartitionKey: network and hash of its id. */
+  "authorizations",
   /** OAuth states and withdrawals. PartitionKey: hash of the OAuth state, or key of a withdrawal's notice. */
   "oauthstates",
   /** Client registrations, shared by all accounts of a host. PartitionKey: network and host. */

@@ -85,7 +85,7 @@ const fields = shape(() => ({
       "`app_admin`: every profile of the application. `restricted`: only the profiles on its allowlist.",
     ),
   allowedProfileIds: z.array(z.string()),
-  keyPrefix: z.string().describe("The beginning of the secret, to recognise it."),
+  keyPrefix: z.string().describe("The beginning of the secret, to recognize it."),
   status: z.enum(["active", "revoked", "expired"]),
   expiresAt: time().nullable(),
   lastUsedAt: time().nullable().describe("Accurate to the minute."),

@@ -2,7 +2,7 @@
 export const PROFILE_STATUSES = ["active", "disabled", "erasing"] as const;
 type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
-/** One of the platform's end customers or organisations. */
+/** One of the platform's end customers or organizations. */
 export interface Profile {
   readonly id: string;
   readonly applicationId: string;

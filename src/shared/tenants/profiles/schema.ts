@@ -64,7 +64,7 @@ export const ListProfilesQuery = shape(() =>
     })
     .refine((found) => !isSearchFiltered(found), {
       path: ["q"],
-      error: "can't be combined with \"externalId\" or \"status\"",
+      error: 'can\'t be combined with "externalId" or "status"',
       // Also if another field is wrong.
       when: ({ value }) => typeof value === "object" && value !== null,
     }),
@@ -99,7 +99,7 @@ export const profile = shape(
       })
       .meta({
         id: "Profile",
-        description: "One of the platform's end customers or organisations.",
+        description: "One of the platform's end customers or organizations.",
       }) satisfies z.ZodType<ProfileView>,
 );
 

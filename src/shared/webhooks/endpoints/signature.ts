@@ -9,7 +9,7 @@ export function newSigningSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** Returns enough of the secret to recognise it. */
+/** Returns enough of the secret to recognize it. */
 export function secretHint(secret: string): string {
   return `${secret.slice(0, PREFIX.length + HINT_CHARACTERS)}…`;
 }
