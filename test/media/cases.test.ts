@@ -8,6 +8,7 @@ import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
+import { pairsOf } from "../setup/long-check.ts";
 import { inMemory } from "./in-memory.ts";
 import { WRITTEN } from "./writers.ts";
 import { bitmapOf, flag, pngChunk, pngWith, webpChunk, webpWith } from "./pictures.ts";
@@ -67,8 +68,8 @@ const CASES: Readonly<Record<string, Readonly<Record<NetworkName, string>>>> = {
 };
 
 describe("what validation says of a picture is what publishing does to it", () => {
-  const rows = Object.entries(CASES).flatMap(([name, networks]) =>
-    NETWORK_NAMES.map((network) => [name, network, networks[network]] as const),
+  const rows = pairsOf(Object.entries(CASES), NETWORK_NAMES).map(
+    ([[name, networks], network]) => [name, network, networks[network]] as const,
   );
   test.each(rows)("%s on %s: %s", async (name, network, right) => {
     const bytes = caseFile(name);
@@ -241,10 +242,12 @@ describe("a file that another program wrote", () => {
   });
 
   const images = WRITTEN.filter(({ contentType }) => contentType.startsWith("image/"));
-  test.each(images)("$name is told about as it is published", async ({ name }) => {
-    for (const network of NETWORK_NAMES)
-      expect(await told(written(name), network), network).toBe(await done(written(name), network));
-  });
+  test.each(pairsOf(images, NETWORK_NAMES).map(([{ name }, network]) => [name, network] as const))(
+    "%s is told about as it is published on %s",
+    async (name, network) => {
+      expect(await told(written(name), network)).toBe(await done(written(name), network));
+    },
+  );
 
   test("long before its directory is an old Word document all the same", async () => {
     // The directory of the short document goes behind a megabyte of the longer one's data.

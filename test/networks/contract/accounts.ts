@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dataOf } from "../../setup/factories.ts";
+import { pairsOf } from "../../setup/long-check.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, settle, submit, type Form } from "./leg-run.ts";
@@ -130,8 +131,8 @@ export function describeAccounts(
       { fault: "fail:content_rejected" },
       { fault: "fail:network_unavailable", afterwards: "fail:network_unavailable" },
     ];
-    const cases = counted.flatMap(([other, counts]) =>
-      troubles.map((trouble) => [other, trouble, counts] as const),
+    const cases = pairsOf(counted, troubles).map(
+      ([[other, counts], trouble]) => [other, trouble, counts] as const,
     );
     test.each(cases)(
       "a share is given back if a call fails before publishing: %s, %s",

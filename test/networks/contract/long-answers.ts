@@ -14,6 +14,9 @@ import { publishersOfOneAccount, type World } from "./world.ts";
 import { saveLinked } from "../../setup/stored.ts";
 import { forFile } from "../../setup/for-file.ts";
 
+/** By how many texts of an answer those are apart that are long alone. */
+const TEXTS_APART = IS_LONG ? 1 : 4;
+
 /** Not while the suite runs. */
 const LATER_MS = 200 * 24 * 3_600_000;
 
@@ -116,11 +119,11 @@ export function describeLongAnswers(contract: NetworkContract, start: () => Prom
     async (_, form) => {
       const [, neighbor] = await publishersOfOneAccount(world, form.as ?? {}, 2);
       if (neighbor === undefined) throw new Error("there is no neighbor");
-      for (const step of await troubledSteps(world, form, "long answer")) {
+      for (const step of await troubledSteps(world, form, "long answer", form === firstForm)) {
         const on = { form, step, neighbor };
         const texts = await runLong(world, { ...on, fault: "long-answer" });
         const apart = isTakenApart(step, form) && texts > 1 ? texts : 0;
-        for (let nth = 1; nth <= apart; nth += 1)
+        for (let nth = 1; nth <= apart; nth += TEXTS_APART)
           await runLong(world, { ...on, fault: `long-answer ${nth}` });
       }
       await expectWholeLedger(world);

@@ -53,13 +53,14 @@ export async function stepsOf(world: World, form: Form): Promise<readonly LegSte
 }
 
 /**
- * Returns the steps of a form at which the suite brings a trouble: the call that makes the post visible, and each other
- * call that no form of the network had this trouble at before. The long check takes them all.
+ * Returns the steps of a form at which the suite brings a trouble: the call that makes the post visible, unless `isSent` is
+ * false, and each other call that no form of the network had this trouble at before. The long check takes them all.
  */
 export async function troubledSteps(
   world: World,
   form: Form,
   trouble: string,
+  isSent = true,
 ): Promise<readonly LegStep[]> {
   const steps = await stepsOf(world, form);
   if (IS_LONG) return steps;
@@ -69,7 +70,7 @@ export async function troubledSteps(
     const call = `${trouble} ${place} ${route} ${nth === 1 ? "first" : "again"}`;
     const isNew = !done.has(call);
     done.add(call);
-    return isNew || place === "sending";
+    return isNew || (isSent && place === "sending");
   });
 }
 

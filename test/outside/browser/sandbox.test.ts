@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../../sandbox/bluesky/state.ts";
 import type { NetworkName } from "../../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
+import { casesOf } from "../../setup/long-check.ts";
 import { aPublisher } from "../../setup/publisher.ts";
 import { violations } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
@@ -19,6 +20,7 @@ const CONSENTS: readonly [network: NetworkName, title: string, field?: string, v
   ["linkedin", "LinkedIn"],
   ["bluesky", "Bluesky", "Handle (optional)", DEMO_HANDLE],
   ["mastodon", "Mastodon", "Your server", "mastodon.sandbox.test"],
+  // The pages of this one are those of the other: for the long check.
   ["mastodon", "Mastodon", "Your server", "gotosocial.sandbox.test"],
 ];
 
@@ -99,7 +101,7 @@ describe.skipIf(!hasChromium)(inBrowser("a page of the sandbox"), () => {
     return found;
   }
 
-  test.each(CONSENTS)(
+  test.each(casesOf(CONSENTS, 5))(
     "everybody can answer when %s asks for consent, or reports a broken link",
     { timeout: RUN_MS },
     async (network, title, field, value) => {
@@ -135,7 +137,7 @@ describe.skipIf(!hasChromium)(inBrowser("a page of the sandbox"), () => {
     expect(await wrongWith(page)).toEqual([]);
     // A card looks the same on a page of its own: one of each network will do.
     const shown = new Map(site.world.sandbox.posts().map((post) => [post.network, post.page]));
-    for (const path of shown.values()) {
+    for (const path of casesOf([...shown.values()])) {
       await page.goto(site.world.sandbox.url + path);
       expect([path, await wrongWith(page)]).toEqual([path, []]);
     }
