@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CostlyWork, knownUser, strangerFrom, type Asker } from "../../src/shared/limits/limits.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 
 /** Costly work that ends when a test says so. */
 function works() {
@@ -115,7 +116,7 @@ describe("costly work", () => {
     await vi.waitFor(async () => {
       for (const name of at.begun) await at.end(name);
       expect(at.outcomes.get("another")).toBe("done");
-    });
+    }, PATIENCE_MS);
   });
 
   test("that has waited for ten seconds is never done", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import {
   anApplication,
   aProfile,
@@ -50,7 +51,7 @@ test("names that never resolve keep no other customer waiting for look-ups and t
       ),
     ),
   );
-  await vi.waitFor(() => expect(new Set(names.asked).size).toBeGreaterThan(10), 10_000);
+  await vi.waitFor(() => expect(new Set(names.asked).size).toBeGreaterThan(10), PATIENCE_MS);
 
   const login = { email: other.platform.email, password: PASSWORD };
   const webhook = { url: "https://known.example.com/relay" };

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { Browser } from "../connections/browser.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connections/world.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { dataOf } from "../setup/factories.ts";
 import type { Answer } from "../setup/relay.ts";
 
@@ -68,7 +69,7 @@ test("a platform whose files' server is slow keeps few requests waiting, and the
     return answer;
   });
   // The server answers nothing, so only refusals end.
-  await vi.waitFor(() => expect(refused.length + held.length).toBe(CALLS), 10_000);
+  await vi.waitFor(() => expect(refused.length + held.length).toBe(CALLS), PATIENCE_MS);
   expect(held.length).toBeLessThanOrEqual(CALLS / 2);
   expect(held.length).toBeGreaterThanOrEqual(5);
   expect(refused[0]?.body.error).toMatchObject({ code: "rate_limited" });
@@ -95,7 +96,7 @@ test("visitors of a platform's connect page keep few requests waiting, and none 
     if (answer.status === 429) refused.push(answer);
     return answer;
   });
-  await vi.waitFor(() => expect(refused.length + held.length).toBe(CALLS), 10_000);
+  await vi.waitFor(() => expect(refused.length + held.length).toBe(CALLS), PATIENCE_MS);
   expect(held.length).toBeLessThanOrEqual(CALLS / 2);
   expect(refused[0]?.body).toContain("Reload the page in a minute");
 

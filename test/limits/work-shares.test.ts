@@ -2,9 +2,10 @@ import { readFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { WorkShares } from "../../src/shared/limits/limits.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { aLinkedAccount, anApplication, aPlatform, aProfile } from "../setup/factories.ts";
 import { publisherOf, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -121,19 +122,27 @@ test("a platform whose networks are slow leaves the host's messages to others, a
     relay.advance(20);
     host.poll();
   }, 20);
-  await vi.waitFor(() => expect(held).toHaveLength(48), 10_000);
+  onTestFinished(() => clearInterval(polling));
+  await vi.waitFor(() => expect(held).toHaveLength(48), PATIENCE_MS);
 
   const others = await accept(await publishers(QUICK_HOST, 20));
   for (const { publisher, id } of others)
-    await vi.waitFor(async () => expect((await publisher.read(id)).status).toBe("failed"), 20_000);
+    await vi.waitFor(
+      async () => expect((await publisher.read(id)).status).toBe("failed"),
+      PATIENCE_MS,
+    );
   expect(held).toHaveLength(48);
 
   const answering = setInterval(() => {
     for (const response of held.splice(0)) refuse(response);
     relay.advance(1_000);
   }, 20);
+  onTestFinished(() => clearInterval(answering));
   for (const { publisher, id } of posts)
-    await vi.waitFor(async () => expect((await publisher.read(id)).status).toBe("failed"), 20_000);
+    await vi.waitFor(
+      async () => expect((await publisher.read(id)).status).toBe("failed"),
+      PATIENCE_MS,
+    );
   clearInterval(answering);
   clearInterval(polling);
   await host.end();
@@ -199,7 +208,7 @@ test("walks leave the queue's messages to deliveries, and come back later", asyn
   const walk = { v: 1, kind: "walk", name: "purge-events" };
   const many = Array.from({ length: 40 }, () => walk);
   const running = many.map(async (message) => worker?.handle(relay.services, message));
-  await vi.waitFor(() => expect(hinted).toHaveLength(32), 10_000);
+  await vi.waitFor(() => expect(hinted).toHaveLength(32), PATIENCE_MS);
   expect(rows).toHaveBeenCalledTimes(8);
   over.reject(new Error("over"));
   await Promise.allSettled(running);

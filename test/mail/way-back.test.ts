@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { aKey, anApplication, aProfile, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import type { Answer } from "../setup/relay.ts";
 import { useTwoMailedProcesses } from "../setup/use-relay.ts";
@@ -178,7 +179,7 @@ test("a reset forgets codes that were still being checked when it was made", asy
       { address: `198.51.${index}.1` },
     ),
   );
-  await vi.waitFor(() => expect(held).toBe(10), 10_000);
+  await vi.waitFor(() => expect(held).toBe(10), PATIENCE_MS);
   await askForReset(mailed.relay, { email });
   expect((await resetWith(mailed.relay, await lastToken(mailed, email))).status).toBe(200);
   checked.resolve();

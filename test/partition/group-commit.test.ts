@@ -11,6 +11,7 @@ import { GroupCommit } from "../../src/shared/partition/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../src/shared/runtime/storage/row.ts";
 import { isInBackground } from "../../src/shared/runtime/telemetry/work-context.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { casesOf } from "../setup/long-check.ts";
 import {
   acceptanceOf,
@@ -53,7 +54,7 @@ describe("writing together", () => {
   test("an idle wallet writes at once, and while it does the next operations gather", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 1_000);
-    await vi.waitFor(() => expect(instance.commit.idle).toBe(true));
+    await vi.waitFor(() => expect(instance.commit.idle).toBe(true), PATIENCE_MS);
     partition.sizes.length = 0;
     await Promise.all(Array.from({ length: 21 }, (_, index) => charge(instance, `${index}`, 1)));
     // The first alone (head, wallet, entry, marker), then twenty in one: head, wallet, and two rows each.

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startSandbox } from "../../sandbox/server.ts";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { casesOf } from "../setup/long-check.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -53,7 +54,7 @@ async function appears(text: string): Promise<void> {
     await work();
     expect(visible(text)).toHaveLength(1);
   };
-  await vi.waitFor(publishes, { timeout: 20 * SECOND, interval: 100 });
+  await vi.waitFor(publishes, { timeout: PATIENCE_MS, interval: 100 });
 }
 
 /** Publishes a post while the fault lasts; `recover` ends it and publishes another post on the same account. */
@@ -140,7 +141,7 @@ describe("an outage of storage while a leg is published", () => {
           const [leg] = (await publisher.read(postId)).legs;
           expect(leg.nextAttemptAt).not.toBeNull();
         },
-        { timeout: 20 * SECOND, interval: 100 },
+        { timeout: PATIENCE_MS, interval: 100 },
       );
       relay.advance(60 * SECOND);
       await tick();

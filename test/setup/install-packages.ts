@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Packages of a part of the test suite, which the product's own lock file does not have. */
@@ -137,4 +137,10 @@ function failure({ folder }: Extra, reason: string): Error {
   return new Error(
     `Packages that only tests need could not be installed in ${fileURLToPath(folder)}. They come from the npm registry; \`npm ci\` in that folder installs them by hand.\n${reason}`,
   );
+}
+
+// `.ci/run` has everything installed while checks run that need none of it.
+if (import.meta.main) {
+  const folders = process.argv.slice(2).map((folder) => pathToFileURL(`${folder}/`));
+  await Promise.all(folders.map(installPackages));
 }

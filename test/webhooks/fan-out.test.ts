@@ -2,6 +2,7 @@ import { addPending } from "./emit-event.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/server.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -137,7 +138,7 @@ describe("a post", () => {
       };
       await publisher.accept({ text: unique("Slow"), platforms: ["bluesky"] });
       const draining = relay.drain();
-      await vi.waitFor(() => expect(kinds).toEqual(["legs", "deliveries"]), 10_000);
+      await vi.waitFor(() => expect(kinds).toEqual(["legs", "deliveries"]), PATIENCE_MS);
       outbound.request = request;
       slow.resolve();
       await draining;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
+import { PATIENCE_MS } from "../setup/bounds.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
 import { startReceiver } from "./receiver.ts";
@@ -35,7 +36,7 @@ async function arrive({ path }: TestEndpoint, count: number): Promise<void> {
       await work();
       expect(receiver.received(path).length).toBeGreaterThanOrEqual(count);
     },
-    { timeout: 10 * SECOND, interval: 100 },
+    { timeout: PATIENCE_MS, interval: 100 },
   );
 }
 

@@ -8,6 +8,7 @@ import { parseConfig } from "../../../src/shared/config/config.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
 import { createLog } from "../../../src/shared/runtime/log.ts";
 import { createOutbound, type Outbound } from "../../../src/shared/runtime/outbound.ts";
+import { PATIENCE_MS } from "../../setup/bounds.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "../../setup/operator-issuer.ts";
 
 const MINUTE = 60_000;
@@ -116,7 +117,10 @@ describe("the operators' key set", () => {
     await issuer.rotate();
     advance(61 * MINUTE);
     await operators.verify(old);
-    await vi.waitFor(async () => expect(await outcome(operators, old)).toBe("invalid_credentials"));
+    await vi.waitFor(
+      async () => expect(await outcome(operators, old)).toBe("invalid_credentials"),
+      PATIENCE_MS,
+    );
     expect(issuer.fetches()).toBe(2);
   });
 
@@ -133,7 +137,10 @@ describe("the operators' key set", () => {
       const outcomes = Array.from({ length: 60 }, () => outcome(operators, forged));
       await held.asked;
       const first = await Promise.race(outcomes);
-      const own = await Promise.race([outcome(operators, known), setTimeout(1_000, "waits")]);
+      const own = await Promise.race([
+        outcome(operators, known),
+        setTimeout(PATIENCE_MS, "waits", { ref: false }),
+      ]);
       held.release();
       const all = await Promise.all(outcomes);
       return { first, own, refused: all.filter((one) => one === "service_unavailable").length };

@@ -13,6 +13,7 @@ import { chapters, routes } from "../../../src/functions/routes.ts";
 import { matchPath } from "../../../src/shared/http/route.ts";
 import { openApi } from "../../../tools/reference/openapi.ts";
 import { chaptersForPrograms } from "../../../tools/reference/render-reference.ts";
+import { PATIENCE_MS } from "../../setup/bounds.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../../setup/publisher.ts";
 import { serveRelay, type RelayServer } from "../../setup/relay-server.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
@@ -299,7 +300,7 @@ describe.concurrent("other calls", () => {
       const { client, requests } = await aClient([trouble]);
       const abort = new AbortController();
       const call = failureOf(client.getMe({}, { signal: abort.signal }));
-      await vi.waitFor(() => expect(requests).toHaveLength(1));
+      await vi.waitFor(() => expect(requests).toHaveLength(1), PATIENCE_MS);
       abort.abort(reason);
       expect(await call).toBe(reason);
     }
@@ -461,7 +462,7 @@ describe.concurrent("uploadFile", () => {
     const { client, puts } = await anUploader(["hang"]);
     const abort = new AbortController();
     const upload = failureOf(client.uploadFile(await picture(), { signal: abort.signal }));
-    await vi.waitFor(() => expect(puts()).toHaveLength(1));
+    await vi.waitFor(() => expect(puts()).toHaveLength(1), PATIENCE_MS);
     abort.abort(reason);
     expect(await upload).toBe(reason);
     const { client: other } = await anUploader(["hang"]);

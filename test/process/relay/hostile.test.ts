@@ -13,7 +13,7 @@ import {
   type Serve,
 } from "../../media/file-server.ts";
 import { flag } from "../../media/pictures.ts";
-import { tolerated } from "../../setup/bounds.ts";
+import { PATIENCE_MS, tolerated } from "../../setup/bounds.ts";
 import { aCustomer, endedPost, legOf, linkMastodon, publish, type Customer } from "./customer.ts";
 import { dataOf, startRelayProcess, type RelayProcess } from "./relay-process.ts";
 import { startWorld, type World } from "./world.ts";
@@ -135,13 +135,16 @@ test("a message that no worker can read is logged at its last delivery, and move
   const queue = service.getQueueClient(`${PREFIX}publishing`);
   const text = JSON.stringify({ v: 99, name: "of another build" });
   await queue.sendMessage(Buffer.from(text).toString("base64"));
-  await vi.waitFor(() => expect(relay.output()).toContain('"message":"poison message"'), 20_000);
+  await vi.waitFor(
+    () => expect(relay.output()).toContain('"message":"poison message"'),
+    PATIENCE_MS,
+  );
   expect(relay.output()).toContain("of another build");
   await vi.waitFor(async () => {
     expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
-  }, 5_000);
+  }, PATIENCE_MS);
   expect(await service.getQueueClient(`${PREFIX}publishing-poison`).exists()).toBe(false);
-}, 30_000);
+});
 
 let posts = 0;
 

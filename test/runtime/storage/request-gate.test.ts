@@ -6,6 +6,7 @@ import { RequestGate } from "../../../src/shared/runtime/storage/request-gate.ts
 import { Table } from "../../../src/shared/runtime/storage/table.ts";
 import { openTables } from "../../../src/shared/runtime/storage/tables.ts";
 import type { TableWire } from "../../../src/shared/runtime/storage/table-wire.ts";
+import { PATIENCE_MS } from "../../setup/bounds.ts";
 import { inWork } from "../../setup/in-work.ts";
 
 const inBackground = <T>(run: () => Promise<T>) => inWork({ parents: [], isBackground: true }, run);
@@ -96,7 +97,7 @@ test("the time of a request begins when it is sent, and not while it waits for c
   onTestFinished(() => timed.mockRestore());
   const calls = Array.from({ length: 16 }, (_, index) => table.find("p", `row ${index}`));
   const waiting = ["a", "b", "last"].map((rowKey) => inBackground(() => table.find("p", rowKey)));
-  await vi.waitFor(() => expect(signals).toHaveLength(18));
+  await vi.waitFor(() => expect(signals).toHaveLength(18), PATIENCE_MS);
   // What other work of this process times meanwhile counts for nothing: the signals of these requests tell.
   const timedBefore = timed.mock.calls.length;
   held.resolve(undefined);
@@ -125,14 +126,14 @@ test("the tables of a process share one gate", async () => {
   const connectionString = `DefaultEndpointsProtocol=http;AccountName=one;AccountKey=a2V5;TableEndpoint=http://127.0.0.1:${port}/one;`;
   const tables = openTables({ data: { kind: "connection_string", connectionString }, prefix: "t" });
   const calls = Array.from({ length: 16 }, (_, index) => tables.core.find("p", `caller ${index}`));
-  await vi.waitFor(() => expect(paths).toHaveLength(16));
+  await vi.waitFor(() => expect(paths).toHaveLength(16), PATIENCE_MS);
   const work = Array.from({ length: 4 }, (_, index) =>
     inBackground(() => tables.wake.find("p", `worker ${index}`)),
   );
   const count = (name: string) => paths.filter((path) => path.includes(name)).length;
-  await vi.waitFor(() => expect(count("worker")).toBeGreaterThanOrEqual(2));
+  await vi.waitFor(() => expect(count("worker")).toBeGreaterThanOrEqual(2), PATIENCE_MS);
   calls.push(tables.core.find("p", "last"));
-  await vi.waitFor(() => expect(count("last")).toBe(1));
+  await vi.waitFor(() => expect(count("last")).toBe(1), PATIENCE_MS);
   expect(count("worker")).toBe(2);
   const answering = setInterval(() => {
     for (const response of answers.splice(0)) response.writeHead(404).end();

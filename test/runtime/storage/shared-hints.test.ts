@@ -5,6 +5,7 @@ import { FairLimit } from "../../../src/shared/runtime/fair-limit.ts";
 import { worker } from "../../../src/shared/host/worker.ts";
 import { shape, type ShapeOf } from "../../../src/shared/runtime/shape.ts";
 import { HintQueue, hintOf } from "../../../src/shared/runtime/storage/queue.ts";
+import { PATIENCE_MS } from "../../setup/bounds.ts";
 
 const Errand = shape(() => hintOf("errand", { name: z.string() }));
 type Errand = ShapeOf<typeof Errand>;
@@ -70,12 +71,15 @@ test("all who share a message are told that it was not sent, and the next one is
   );
   sends[0]?.resolve();
   await first;
-  await vi.waitFor(() => expect(sends).toHaveLength(2));
+  await vi.waitFor(() => expect(sends).toHaveLength(2), PATIENCE_MS);
   const told = Promise.allSettled(others);
   sends[1]?.reject(new Error("no answer"));
   expect((await told).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   void queue.hint({ kind: "errand", name: "fourth" });
-  await vi.waitFor(() => expect(messages[2]).toEqual({ v: 1, kind: "errand", name: "fourth" }));
+  await vi.waitFor(
+    () => expect(messages[2]).toEqual({ v: 1, kind: "errand", name: "fourth" }),
+    PATIENCE_MS,
+  );
 });
 
 test("a send that does not end holds up the hints behind it for half a second", async () => {
@@ -135,7 +139,7 @@ test("hints beyond what a process bears get messages of their own", async () => 
   });
   const names = Array.from({ length: 80 }, (_, index) => `errand ${index}`);
   const handled = handle(shared(names));
-  await vi.waitFor(() => expect(alone).toEqual(names.slice(65)));
+  await vi.waitFor(() => expect(alone).toEqual(names.slice(65)), PATIENCE_MS);
   expect(begun).toEqual(names.slice(0, 65));
   resolve();
   await handled;
