@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { IS_LONG } from "../setup/long-check.ts";
+import { casesOf } from "../setup/long-check.ts";
 import { contend } from "./contending.ts";
 
-const SECONDS = IS_LONG ? 3 : 1;
+const SECONDS = 3;
 
 /** In a time of its own: how fast the machine is makes no difference. */
 test("instances that share a wallet accept as many posts as one, and send nobody away", async () => {
   const alone = await contend({ instances: 1, isLimited: true, seconds: SECONDS });
-  for (const instances of [4, 8]) {
+  for (const instances of casesOf([8, 4])) {
     const together = await contend({ instances, isLimited: true, seconds: SECONDS });
     expect([...together.statuses.keys()]).toEqual([202]);
     expect(together.answeredPerSecond).toBeGreaterThan(0.7 * alone.answeredPerSecond);
@@ -29,10 +29,10 @@ test("repeated keys cost the others nothing", async () => {
 test("instances whose storage has one core lose little of it to each other", async () => {
   const one = { isLimited: false, hasOneCore: true, seconds: SECONDS };
   const alone = await contend({ ...one, instances: 1 });
-  for (const [instances, least] of [
-    [4, 0.8],
+  for (const [instances, least] of casesOf([
     [8, 0.6],
-  ] as const) {
+    [4, 0.8],
+  ] as const)) {
     const together = await contend({ ...one, instances });
     expect([...together.statuses.keys()]).toEqual([202]);
     expect(together.answeredPerSecond).toBeGreaterThan(least * alone.answeredPerSecond);
