@@ -174,6 +174,8 @@ class Reader {
     );
     const [one, another] = shapes.values();
     if (another !== undefined) throw new Error(`${operationId} has answers of several shapes`);
+    // A redirect leads to bytes in storage.
+    if ("302" in responses) return [{ bytes: { type: "boolean" } }, "bytes"];
     if (one === undefined) return [{}, "nothing"];
     if (one.type.startsWith("text/")) return [{ answer: { type: "string" } }, "text"];
     if (one.type !== JSON_TYPE) return [{ bytes: { type: "boolean" } }, "bytes"];

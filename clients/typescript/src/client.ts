@@ -1,22 +1,23 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import { isRelayError, RelayTimeoutError } from "./errors.ts";
-import { exchange, pause, type Reading } from "./exchange.ts";
+import { exchange, HEADERS, isBrowser, pause, type Reading } from "./exchange.ts";
 import { RelayList, type Page } from "./list.ts";
 import { OPERATIONS } from "./made/operations.ts";
 import type { CallOptions, Calls, OperationId, Post, Schemas, UploadOptions } from "./types.ts";
 import { isLasting, persist, putBytes } from "./upload.ts";
+import { toHex } from "./webhook.ts";
 
 export interface RelayOptions {
   /** The relay's address, as far as `/v1`: `https://relay.example.com/api`. */
-  readonly baseUrl: string;
+  readonly baseUrl: string | undefined;
   /** An API key. For servers only. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** The token of a session; also that of an operator. */
-  readonly session?: string;
+  readonly session?: string | undefined;
   /** The profile of calls that name none. */
-  readonly profileId?: string;
+  readonly profileId?: string | undefined;
   /** Limit of a call that has none of its own; 30 seconds unless given. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface WaitOptions extends CallOptions {
@@ -32,13 +33,6 @@ const UPLOAD_MS = 30 * 60_000;
 const FIRST_POLL_MS = 1_000;
 const POLL_MS_MAX = 5_000;
 
-const HEADERS: Readonly<Record<string, string>> = {
-  idempotencyKey: "Idempotency-Key",
-  profileId: "X-Profile-Id",
-  applicationId: "X-Application-Id",
-  profileGrant: "X-Profile-Grant",
-};
-
 type Fields = Record<string, unknown>;
 
 // Safe: the methods are added below, one for each operation.
@@ -51,21 +45,27 @@ export class RelayClient extends Methods {
   readonly #options: RelayOptions;
   readonly #http: FetchClient<Record<string, Record<"get", object>>>;
 
-  /** @throws TypeError for an API key in a browser, where everybody could read it */
+  /** @throws TypeError for options that no call can work with, and for an API key in a browser, where all could read it */
   constructor(options: RelayOptions) {
     super();
-    const credential = options.key ?? options.session;
+    // JavaScript may give none.
+    const { baseUrl, key, session } = Object(options) as RelayOptions;
+    const address = baseUrl?.trim().replace(/\/+$/, "") ?? "";
+    if (!/^https?:\/\/[^?#]+$/.test(address) || !URL.canParse(address) || address.endsWith("/v1"))
+      throw new TypeError(
+        `baseUrl should be the relay's address as far as /v1, such as https://relay.example.com/api, and not ${baseUrl}.`,
+      );
+    const credential = (key ?? session)?.trim();
+    // What is sent as a header, and is not one, would be in the error's message.
+    if (credential !== undefined && !/^[\w.~+/-]+=*$/.test(credential))
+      throw new TypeError("The key or session is empty, or has characters that none has.");
     if (credential?.startsWith("sk_") === true && isBrowser())
       throw new TypeError(
         "An API key must not be in a browser. Use a session, or call your server.",
       );
-    if (!/^https?:\/\//.test(options.baseUrl))
-      throw new TypeError(
-        `baseUrl ${options.baseUrl ? "must begin" : "is missing. It begins"} with http:// or https://.`,
-      );
     this.#options = options;
     this.#http = createFetchClient({
-      baseUrl: options.baseUrl,
+      baseUrl: address,
       ...(credential === undefined ? {} : { headers: { authorization: `Bearer ${credential}` } }),
     });
   }
@@ -108,6 +108,10 @@ export class RelayClient extends Methods {
     file: Blob,
     { contentType, filename, onProgress, ...options }: UploadOptions = {},
   ): Promise<Schemas["File"]> {
+    if (!(file instanceof Blob))
+      throw new TypeError(
+        "uploadFile needs a Blob, such as fs.openAsBlob(path) or new Blob([bytes]).",
+      );
     const { signal: given, timeoutMs = UPLOAD_MS, ...fields } = options;
     const limit = AbortSignal.timeout(timeoutMs);
     const signal = given === undefined ? limit : AbortSignal.any([given, limit]);
@@ -148,6 +152,12 @@ export class RelayClient extends Methods {
   }
 
   async #send(id: OperationId, input: Fields, options: CallOptions): Promise<unknown> {
+    if (Object(input) !== input) throw new TypeError(`${id} takes its fields as one object.`);
+    const { signal, timeoutMs, ...others } = options;
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw new TypeError(`${id} has no option ${other}.`);
+    if (signal !== undefined && !("aborted" in signal))
+      throw new TypeError("signal should be an AbortSignal, such as controller.signal.");
     const [method = "", address = "", headerFields = "", bodyWord, reading] =
       OPERATIONS[id].split(" ");
     const [path = "", queryFields = ""] = address.split("?");
@@ -185,15 +195,15 @@ export class RelayClient extends Methods {
       params: { path: inPath, query },
       headers,
       ...(hasBody ? { body: rest as never } : {}),
-      // A POST that followed would become a GET.
-      redirect: method === "GET" ? "follow" : "manual",
+      // A POST that followed would become a GET, and any request would lose its credential. Bytes are in storage.
+      redirect: reading === "bytes" ? "follow" : "manual",
       // What openapi-fetch would read of an answer has no limit, so that the answer is read here.
       fetch: async (request) => {
         answer = await exchange(request, {
           reading: reading as Reading,
           isRepeatable: isPlain || idempotencyKey !== undefined,
-          timeoutMs: options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS,
-          signal: options.signal,
+          timeoutMs: timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS,
+          signal,
           idempotencyKey,
         });
         return new Response(null, { status: 204 });
@@ -212,11 +222,4 @@ export class RelayClient extends Methods {
   }
 }
 
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Tells whether this is a page or a worker of a browser: all of them, and no server, have this name. */
-const isBrowser = () =>
-  typeof navigator === "object" && navigator.userAgent?.startsWith("Mozilla/");
+const newKey = () => toHex(crypto.getRandomValues(new Uint8Array(16)));

@@ -3,6 +3,14 @@ import { isRelayError, RelayConnectionError, RelayError, type ErrorBody } from "
 /** What is read of an answer, as the last word of an operation's line says. */
 export type Reading = "data" | "list" | "document" | "text" | "bytes" | "nothing";
 
+/** Headers by their names as fields of a call. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  idempotencyKey: "Idempotency-Key",
+  profileId: "X-Profile-Id",
+  applicationId: "X-Application-Id",
+  profileGrant: "X-Profile-Grant",
+};
+
 export interface Exchange {
   readonly reading: Reading;
   /** Whether the request may be sent again when it is unknown what became of it. */
@@ -16,6 +24,8 @@ export const REPEATS_MAX = 3;
 const FIRST_WAIT_MS = 500;
 /** Longer than any answer of the relay: an export of 50,000 entries. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** The largest file that the relay takes. */
+const FILE_BYTES_MAX = 1024 ** 3;
 /** The longest time that a timer can have. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -91,16 +101,18 @@ async function attempt(request: Request, call: Exchange, signal: AbortSignal): P
   try {
     const response = await fetch(request, { signal });
     status = response.status;
-    const bytes = await readBytes(response);
+    const bytes = await readBytes(response, call.reading);
     const retryAfterMs = readRetryAfter(response);
     if (response.ok) return { value: readAnswer(bytes, call.reading) };
-    if (status < 400) throw new Error("it leads to another address, which belongs into baseUrl");
+    if (status < 400) {
+      const [address = ""] = (response.headers.get("location") ?? "another address").split("?", 1);
+      throw new Error(`it redirects to ${address}. Change baseUrl to match`);
+    }
     const error = new RelayError(status, readError(bytes), idempotencyKey);
     return { error, retryAfterMs };
   } catch (cause) {
     const what = status === undefined ? "no answer" : `a ${status} that isn't the relay's answer`;
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const reason = status === 404 ? "Does baseUrl end in /api?" : said;
+    const reason = status === 404 ? "Does baseUrl end in /api?" : reasonOf(cause);
     const details = { ...context, ...(status === undefined ? {} : { status }), cause };
     return {
       error: new RelayConnectionError(`${nameOf(request)} got ${what}: ${reason}`, details),
@@ -108,8 +120,21 @@ async function attempt(request: Request, call: Exchange, signal: AbortSignal): P
   }
 }
 
-async function readBytes({ body }: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+/** Returns what an error says. Node's says that the request failed, and its cause why. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as {
+    message?: string;
+    cause?: { message?: string; code?: string };
+  };
+  const why = cause?.message || cause?.code;
+  if (why) return `${message}: ${why}`;
+  const hint = isBrowser() ? " Does the relay allow this page's origin?" : "";
+  return `${message ?? String(error)}${hint}`;
+}
+
+async function readBytes({ body }: Response, reading: Reading): Promise<Uint8Array> {
+  const bytesMax = reading === "bytes" ? FILE_BYTES_MAX : ANSWER_BYTES_MAX;
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const reader = body?.getReader();
   for (;;) {
@@ -118,20 +143,14 @@ async function readBytes({ body }: Response): Promise<Uint8Array> {
       length += value.length;
       chunks.push(value);
     }
-    if (length > ANSWER_BYTES_MAX) {
+    if (length > bytesMax) {
       // Nothing waits for the rest.
       void reader?.cancel().catch(() => undefined);
-      throw new Error(`it is longer than ${ANSWER_BYTES_MAX} bytes`);
+      throw new Error(`it is longer than ${bytesMax} bytes`);
     }
     if (done) break;
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 function readAnswer(bytes: Uint8Array, reading: Reading): unknown {
@@ -155,7 +174,18 @@ function readError(bytes: Uint8Array): ErrorBody {
   if (!isObject(error) || typeof error["code"] !== "string")
     throw new Error("it has no error code");
   // Safe: what has a code is an error of the relay.
-  return { message: "", details: {}, requestId: "", docUrl: "", ...error } as unknown as ErrorBody;
+  const body = {
+    message: "",
+    details: {},
+    requestId: "",
+    docUrl: "",
+    ...error,
+  } as unknown as ErrorBody;
+  const message = Object.entries(HEADERS).reduce(
+    (text, [field, header]) => text.replaceAll(`the ${header} header`, `\`${field}\``),
+    body.message,
+  );
+  return { ...body, message };
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -191,3 +221,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
     else signal?.addEventListener("abort", end);
   });
 }
+
+/** Tells whether this is a page or a worker of a browser: all of them, and no server, have this name. */
+export const isBrowser = () =>
+  typeof navigator === "object" && navigator.userAgent?.startsWith("Mozilla/");

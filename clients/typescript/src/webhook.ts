@@ -18,6 +18,8 @@ export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
   secret: string,
 ): Promise<WebhookEvent> {
+  if (Object(headers) !== headers)
+    throw new TypeError("verifyWebhook takes headers, body and secret, in this order.");
   const bytes = toBytes(body);
   const key = await crypto.subtle.importKey(
     "raw",
@@ -27,16 +29,25 @@ export async function verifyWebhook(
     ["sign"],
   );
   const signed = [readOwn(headers), readStandard(headers)].filter((one) => one !== undefined);
-  if (signed.length === 0) throw new RelayWebhookError("The request has no signature.");
+  if (signed.length === 0)
+    throw new RelayWebhookError("The request has no signature. Pass all of its headers.");
   const recent = signed.filter(({ time }) => Math.abs(Date.now() / 1000 - time) <= SECONDS_OFF_MAX);
   if (recent.length === 0)
-    throw new RelayWebhookError("The signature is more than 5 minutes off the time here.");
+    throw new RelayWebhookError(
+      "The signature is more than 5 minutes off. Unless it is a replay, set the clock here.",
+    );
   for (const { prefix, signatures, encode } of recent) {
-    const mac = await crypto.subtle.sign("HMAC", key, concat(encoder.encode(prefix), bytes));
+    const mac = await crypto.subtle.sign(
+      "HMAC",
+      key,
+      await new Blob([prefix, bytes]).arrayBuffer(),
+    );
     const wanted = encode(new Uint8Array(mac));
     if (signatures.some((signature) => isEqual(signature, wanted))) return parseEvent(bytes);
   }
-  throw new RelayWebhookError("The signature is not one of this secret and body.");
+  throw new RelayWebhookError(
+    "The signature is not one of this secret and body. Use the endpoint's current secret, and the body as it came, not parsed.",
+  );
 }
 
 interface Signed {
@@ -95,14 +106,8 @@ function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-function concat(left: Uint8Array, right: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(left.length + right.length);
-  both.set(left);
-  both.set(right, left.length);
-  return both;
-}
-
-const toHex = (bytes: Uint8Array) =>
+/** @internal */
+export const toHex = (bytes: Uint8Array) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const toBase64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));

@@ -118,7 +118,26 @@ describe("operations", () => {
       await expect(client.getPost({ postId })).rejects.toThrow("getPost needs postId.");
     const more = { postId: "pst_1", text: "a field of another call" };
     await expect(client.getPost(more)).rejects.toThrow("getPost has no field text.");
+    // What JavaScript lets a program write.
+    const calls = client as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
+    for (const [id, given, message] of [
+      ["getPost", ["pst_1"], "getPost takes its fields as one object."],
+      ["createPost", [aPost(), { idempotencyKey: "1" }], "createPost has no option idempotencyKey"],
+      ["createPost", [aPost(), { signal: new AbortController() }], "such as controller.signal"],
+      ["uploadFile", ["clip.mp4"], "uploadFile needs a Blob"],
+      ["uploadFile", [Buffer.from("bytes")], "new Blob([bytes])"],
+    ] as const)
+      await expect(calls[id]?.(...given)).rejects.toThrow(message);
     expect(requests).toEqual([]);
+  });
+
+  test("errors name the fields of a call, and not the headers that they are sent as", async () => {
+    const client = new RelayClient({ baseUrl: server.baseUrl, key: publisher.key });
+    const missing = await failureOf(client.createPost(aPost()));
+    expect(isRelayError(missing, "profile_header_required")).toBe(true);
+    expect(String(missing)).toContain("Name the profile with `profileId`.");
+    const wrong = await failureOf(client.createPost({ ...aPost(), profileId: "prf_1" }));
+    expect(String(wrong)).toContain("check `profileId`.");
   });
 
   test("takes the client's profile where a call needs one, and not as a filter", async () => {
@@ -264,8 +283,25 @@ describe.concurrent("other calls", () => {
         status,
         status === 404,
       ]);
+      if (status > 300 && status < 400)
+        expect(String(error)).toContain("redirects to https://elsewhere.example.com/. Change base");
     }
     expect(requests).toHaveLength(rubbish.length);
+  });
+
+  test("a read doesn't follow to another address, where it would lose its credential", async () => {
+    const moved = { status: 308, headers: { location: `${server.baseUrl}/v1/me?secret=1` } };
+    const { client, requests } = await aClient([moved]);
+    const error = await failureOf(client.getMe());
+    expect(error).toBeInstanceOf(RelayConnectionError);
+    expect(String(error)).toContain(`redirects to ${server.baseUrl}/v1/me. Change baseUrl`);
+    expect(requests).toHaveLength(1);
+  });
+
+  test("a relay that isn't there is reported with the system's reason", async () => {
+    const closed = new RelayClient({ baseUrl: "http://127.0.0.1:9/api", key: publisher.key });
+    const error = await failureOf(closed.createProfile({ title: "A shop" }));
+    expect(String(error)).toMatch(/got no answer: fetch failed: .*(?:ECONNREFUSED|bad port)/);
   });
 
   test("an answer without an end is not read to its end", async () => {
@@ -360,19 +396,37 @@ describe.concurrent("lists and waits", () => {
   });
 });
 
-test("an address that is none is refused at once", () => {
-  for (const baseUrl of ["relay.example.com", "ftp://relay.example.com"])
+test("an address that leads to no call is refused, with what it should be", () => {
+  for (const baseUrl of [
+    undefined,
+    "",
+    "relay.example.com/api",
+    "ftp://relay.example.com",
+    "https://",
+    "https://relay.example.com/api/v1",
+    "https://relay.example.com/api/v1/",
+    "https://relay.example.com/api?code=1",
+  ])
     expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow(
-      "baseUrl must begin with http:// or https://.",
+      `as far as /v1, such as https://relay.example.com/api, and not ${baseUrl}.`,
     );
+  expect(() => Reflect.construct(RelayClient, [])).toThrow("and not undefined.");
 });
 
-test("an address that is missing, as a variable that is not set, is said to be", () => {
-  // A program in JavaScript gives what its environment has.
-  for (const baseUrl of ["", undefined as unknown as string])
-    expect(() => new RelayClient({ baseUrl, key: "sk_live_1" })).toThrow(
-      "baseUrl is missing. It begins with http:// or https://.",
-    );
+test("an address and a key may have what copying adds", async () => {
+  const client = new RelayClient({
+    baseUrl: ` ${server.baseUrl}//\n`,
+    key: ` ${publisher.key}\n`,
+    profileId: undefined,
+  });
+  expect((await client.getMe()).id).toBe(publisher.application.platform.id);
+});
+
+test("a key that can't be one is refused, and is not in the error", () => {
+  for (const key of ["", "sk_live_1\n2", "Bearer sk_live_1", '"sk_live_1"', "sk_live_1…"]) {
+    const refused = expect(() => new RelayClient({ baseUrl: server.baseUrl, key }));
+    refused.toThrow("The key or session is empty, or has characters that none has.");
+  }
 });
 
 describe.concurrent("uploadFile", () => {
@@ -413,6 +467,14 @@ describe.concurrent("uploadFile", () => {
     const ended = await client.waitForPost((await client.createPost(post)).id);
     expect(ended.legs.map(({ status, error }) => [status, error])).toEqual([["succeeded", null]]);
     expect(sandbox.posts().find(({ text }) => text === post.text)?.media).toHaveLength(1);
+  });
+
+  test("a file's bytes are read back", async () => {
+    const { client } = await aClient();
+    const blob = await picture();
+    const { id } = await client.uploadFile(blob);
+    const bytes = await client.getMediaContent({ mediaId: id });
+    expect(Buffer.from(bytes).equals(Buffer.from(await blob.arrayBuffer()))).toBe(true);
   });
 
   test.each<[string, Trouble[], number]>([

@@ -85,8 +85,24 @@ test("tells a mistake of the program from a delivery that isn't ours", async () 
   const headers = own(`v1=${v1}`);
   for (const wrong of ["", "secret", "whsec_é", v1])
     await expect(verifyWebhook(headers, body, wrong)).rejects.toThrow(TypeError);
+  for (const none of [undefined, body])
+    await expect(verifyWebhook(none as unknown as Headers, body, secret)).rejects.toThrow(
+      "takes headers, body and secret, in this order",
+    );
   const parsed = JSON.parse(body) as string;
   await expect(verifyWebhook(headers, parsed, secret)).rejects.toThrow("not parsed");
+});
+
+test("says what may be wrong here when a delivery doesn't fit", async () => {
+  const refusal = (...given: Parameters<typeof verifyWebhook>) =>
+    verifyWebhook(...given).then(String, String);
+  const headers = own(`v1=${v1}`);
+  expect(await refusal(headers, body, PREVIOUS.secret)).toContain("the endpoint's current secret");
+  const written = JSON.stringify(JSON.parse(body), null, 2);
+  expect(await refusal(headers, written, secret)).toContain("the body as it came, not parsed");
+  expect(await refusal({}, body, secret)).toContain("Pass all of its headers.");
+  vi.setSystemTime((timestamp - 7_200) * 1000);
+  expect(await refusal(headers, body, secret)).toContain("set the clock here");
 });
 
 test("refuses what is signed and no event", async () => {

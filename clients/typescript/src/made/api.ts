@@ -1608,6 +1608,7 @@ export interface components {
           applicationId?: string;
           profileGrant?: string;
         };
+        bytes: boolean;
       };
       /** List profiles */
       listProfiles: {

@@ -20,7 +20,7 @@ export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations
   completeMedia: "POST /v1/media/{mediaId}/complete profileId&applicationId&profileGrant - data",
   getMedia: "GET /v1/media/{mediaId} profileId&applicationId&profileGrant - data",
   deleteMedia: "DELETE /v1/media/{mediaId} profileId&applicationId&profileGrant - nothing",
-  getMediaContent: "GET /v1/media/{mediaId}/content profileId&applicationId&profileGrant - nothing",
+  getMediaContent: "GET /v1/media/{mediaId}/content profileId&applicationId&profileGrant - bytes",
   listProfiles: "GET /v1/profiles?limit&cursor&externalId&status&q applicationId - list",
   createProfile: "POST /v1/profiles applicationId body data",
   getProfile: "GET /v1/profiles/{profileId} applicationId&profileGrant - data",
