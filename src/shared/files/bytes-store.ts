@@ -14,7 +14,7 @@ export const unusableFile = (fileRule: NonNullable<MediaFailure["fileRule"]> = "
   new MediaFailure("media_unreachable", `the file can't be used: ${fileRule}`, { fileRule });
 
 /** Makes the failure of a file whose storage doesn't answer. A leg tries again. */
-function unreadableNow(cause: unknown): MediaFailure {
+export function unreadableNow(cause: unknown): MediaFailure {
   const subject = "connectionLost";
   return new MediaFailure("media_unreachable", "storage doesn't answer", {
     subject,

@@ -1,8 +1,9 @@
 import type { OpenedMedia } from "../media/open-media.ts";
+import { AppError } from "../runtime/errors.ts";
 import type { FilesDeps } from "./deps.ts";
 import type { UploadedFile, FileRef } from "./file.ts";
 import { isThere } from "./file.ts";
-import { openStored, unusableFile } from "./bytes-store.ts";
+import { openStored, unreadableNow, unusableFile } from "./bytes-store.ts";
 
 /** Returns the name of a file's blob. */
 export const blobName = (
@@ -50,7 +51,12 @@ export async function addressForNetwork(
   ref: FileRef,
 ): Promise<string> {
   const file = await findReadable(deps, ref);
-  return await readAddressOf(deps, ref, file, FETCHED_SECONDS);
+  try {
+    return await readAddressOf(deps, ref, file, FETCHED_SECONDS);
+  } catch (error) {
+    if (error instanceof AppError) throw unreadableNow(error);
+    throw error;
+  }
 }
 
 /** Makes an address at which the bytes can be read for a while. */

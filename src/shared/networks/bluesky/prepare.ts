@@ -1,5 +1,5 @@
 import { refusedFile } from "../contract/media-check.ts";
-import { withPicture } from "../contract/ask.ts";
+import { withFile, withPicture } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import { mayStartOver, type PrepareOutcome, type Rejection } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
@@ -138,7 +138,7 @@ async function makeEmbed(leg: Leg): Promise<EmbedStep> {
     const files = await uploadMedia(leg, { isAgain: remote.reuploadedAt !== undefined });
     if ("failure" in files) return files;
     if (!("file" in files)) return made(imagesEmbed(files));
-    const video = await bringVideo(leg, files);
+    const video = await withFile("bluesky", 0, () => bringVideo(leg, files));
     return video === "still" ? stillEmbed(leg) : video;
   }
   const { linkCard } = ownOptionsOf(draft);

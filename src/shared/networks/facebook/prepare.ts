@@ -1,6 +1,6 @@
 import { encodedAddress } from "../contract/web-address.ts";
 import { lookAtFiles, repairedImage, withProbe } from "../graph/probe.ts";
-import { ask } from "../contract/ask.ts";
+import { ask, withFile } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import type { PrepareOutcome, Rejection, TryLater } from "../contract/outcome.ts";
 import { makeFiles, type Making } from "../contract/uploads.ts";
@@ -79,14 +79,16 @@ async function makePhoto(
   if (source !== undefined && "failure" in source) return source;
   const path = `${leg.credentials.pageId}/photos`;
   const alt_text_custom = altText ?? undefined;
-  const request =
+  const request = await withFile("facebook", mediaIndex, async () =>
     source === undefined
       ? graphPostJson(pageOf(leg), path, {
           url: encodedAddress(await tools.addressOf(url)),
           published: false,
           alt_text_custom,
         })
-      : graphPostFile(pageOf(leg), path, { published: "false", alt_text_custom }, source);
+      : graphPostFile(pageOf(leg), path, { published: "false", alt_text_custom }, source),
+  );
+  if ("failure" in request) return request;
   const why = (answer: HttpResponse, now: Date) => withProbe(classify(answer, now), url, tools);
   return ask(request, { read: readMade, classify: why, mediaIndex }, tools);
 }

@@ -1,7 +1,7 @@
 import { objectShape, lenient } from "../contract/fields.ts";
 import * as z from "zod";
 import { type ClassifiedAnswer, exchange, idShape } from "../contract/answers.ts";
-import { ask, inForm } from "../contract/ask.ts";
+import { ask, inForm, withFile } from "../contract/ask.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
 import { lessAndLess, polling, processing } from "../contract/uploads.ts";
@@ -62,6 +62,8 @@ function isOfFacebook(address: string): boolean {
 
 async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
   const { credentials, remote, tools } = leg;
+  const file_url = await withFile("facebook", 0, () => fetchedAddress(leg));
+  if (typeof file_url !== "string") return file_url;
   const answer = await exchange(tools, {
     method: "POST",
     url: video.uploadUrl,
@@ -69,7 +71,7 @@ async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
       ...graphHeaders({ token: credentials.pageToken }),
       // This host accepts no other scheme.
       authorization: `OAuth ${credentials.pageToken}`,
-      file_url: await fetchedAddress(leg),
+      file_url,
     },
   });
   if (answer instanceof HttpFailure) return unanswered(answer);

@@ -125,7 +125,8 @@ export function uploadFile(until: number) {
       return brokenIfRefused(await finalize(uploading, begun, begun.upload));
     const file = await openFile(wanted, leg.tools);
     if ("failure" in file) return file;
-    if (file.kind !== "video") return uploadWhole(uploading, file);
+    if (file.kind !== "video")
+      return withFile("linkedin", uploading.mediaIndex, () => uploadWhole(uploading, file));
     try {
       const asset = begun ?? (await beginVideo(uploading, file.body));
       if (!("upload" in asset)) return asset;
