@@ -51,15 +51,16 @@ function magicWords(): string {
   return `<section class="help" id="words"><h2>Magic words</h2><p>Write one into the text of a post or of a first comment, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
 }
 
-function publicAnswers(networks: readonly SandboxNetwork[]): string {
+function publicAnswers(networks: readonly SandboxNetwork[], origin: string): string {
   const lists = networks.map(({ name, title }) => {
     const rows = PUBLIC_ANSWERS.filter(({ network }) => network === name).map(
       (answer) =>
-        `<dt><code>[answer:${escapeHtml(answer.name)}]</code></dt><dd>${escapeHtml(answer.meaning)}</dd>`,
+        `<dt><code>[answer:${escapeHtml(answer.name)}]</code></dt><dd>${escapeHtml(answer.meaning).replace(/`(\w+)`/g, "<code>$1</code>")}</dd>`,
     );
     return `<h3>${escapeHtml(title)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help" id="answers"><h2>Recorded responses</h2><p>Responses that networks have sent to other apps. A word asks for it from then on, <code>[answer:gone-33:1]</code> once.</p>${lists.join("")}</section>`;
+  return `<section class="help" id="answers"><h2>Errors of the real networks</h2><p>What the networks have answered to other apps, word for word. Write one into the text of a post: from then on its network answers so, or once with <code>[answer:gone-33:1]</code>.</p><p>Calls without a text, such as those of a login, get one as a <em>fault</em>:</p><pre><code>curl -X POST ${escapeHtml(origin)}/_sandbox/faults \\
+  -d '{"network": "linkedin", "route": "userinfo", "fault": "answer:app-day"}'</code></pre>${lists.join("")}</section>`;
 }
 
 function samples(): string {
@@ -74,7 +75,7 @@ function samples(): string {
 export function frontPage(
   networks: readonly SandboxNetwork[],
   posts: readonly PublishedPost[],
-  isStill = false,
+  { origin, isStill }: { readonly origin: string; readonly isStill: boolean },
 ): string {
   const feeds = networks.map((network) =>
     feed(
@@ -85,8 +86,8 @@ export function frontPage(
   return document(
     "Sandbox networks",
     isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
-    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. <a href="/uploads">Uploads</a> · <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p><nav aria-label="On this page"><a href="#posts">Posts</a><a href="#logins">Logins</a><a href="#words">Magic words</a><a href="#answers">Recorded responses</a><a href="#samples">Sample media</a></nav></header>
-<main><div class="helps first">${logIns(networks)}${magicWords()}</div><div class="feeds" id="posts">${feeds.join("")}</div><div class="helps">${publicAnswers(networks)}${samples()}</div></main>
+    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. <a href="/uploads">Uploads</a> · <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p><nav aria-label="On this page"><a href="#posts">Posts</a><a href="#logins">Logins</a><a href="#words">Magic words</a><a href="#answers">Errors of the real networks</a><a href="#samples">Sample media</a></nav></header>
+<main><div class="helps first">${logIns(networks)}${magicWords()}</div><div class="feeds" id="posts">${feeds.join("")}</div><div class="helps">${publicAnswers(networks, origin)}${samples()}</div></main>
 <footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/removed">removed posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );
 }

@@ -20,6 +20,8 @@ export interface Workings {
   readonly faults: FaultBook;
   readonly log: RequestLog;
   readonly mailbox: Mailbox;
+  /** The sandbox's own address, without a slash at the end. */
+  origin(): string;
   posts(network?: string): readonly PublishedPost[];
   /** What was taken down. */
   removed(): readonly PublishedPost[];
@@ -139,9 +141,10 @@ export function ownSite(workings: Workings): Site {
     name: "sandbox",
     hosts: [],
     routes: [
-      route("GET /", "sandbox", ({ query }) =>
-        htmlPage(200, frontPage(workings.networks, everPublished(workings), query.has("still"))),
-      ),
+      route("GET /", "sandbox", ({ query }) => {
+        const shown = { origin: workings.origin(), isStill: query.has("still") };
+        return htmlPage(200, frontPage(workings.networks, everPublished(workings), shown));
+      }),
       route("GET /connect", "sandbox", () => ledTo(workings.connectUrl())),
       route("GET /reference", "sandbox", () => ledTo(workings.referenceUrl())),
       route("GET /_sandbox/health", "sandbox", () => json(200, { status: "ok" })),

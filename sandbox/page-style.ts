@@ -86,6 +86,9 @@ a.link:hover{border-color:var(--brand)}
 .help h3{margin:1rem 0 0;font-size:.9rem;border-top:1px solid var(--line);padding-top:.7rem}
 .help p{margin:.25rem 0 .75rem;color:var(--soft)}
 .help dl{margin:0}
+.help pre{margin:0 0 .75rem;padding:.6rem .7rem;background:var(--code);border-radius:10px;white-space:pre-wrap;font-size:.8rem}
+.help pre code{background:none;padding:0}
+.help summary{cursor:pointer;margin-top:.9rem;color:var(--soft)}
 .help dt{margin-top:.55rem;font-weight:600}
 .help dd{margin:.1rem 0 0;color:var(--soft)}
 .help dd span{display:block}

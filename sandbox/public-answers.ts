@@ -16,7 +16,7 @@ export interface PublicAnswer {
   readonly network: string;
   /** `[answer:<name>]` asks for it. */
   readonly name: string;
-  /** Routes that answer so when the post has the word. None: the word is only for a switch. */
+  /** Routes that answer so when the post has the word. None: a fault alone gives it. */
   readonly routes: readonly string[];
   readonly meaning: string;
   /** Public address of a report or a document, or what else it was read in. */
@@ -167,7 +167,7 @@ const INSTAGRAM: readonly OfNetwork[] = [
     name: "unsupported-request",
     source: "https://github.com/in2code-de/instagram/issues/25",
     routes: ["media", "mediaPublish", "object"],
-    meaning: "Unsupported request, as one account gets for weeks. A switch can name the account.",
+    meaning: "Unsupported request, as one account gets for weeks. A fault can name the account.",
     play: ({ exchange }) => {
       const message = `Unsupported request - method type: ${exchange.method.toLowerCase()}`;
       return json(400, { error: { message, type: "IGApiException", code: 100 } });
@@ -178,7 +178,7 @@ const INSTAGRAM: readonly OfNetwork[] = [
     source: "https://github.com/loicnestler/instagram-basic-display/issues/2",
     routes: [],
     meaning:
-      "Switch on accessToken: the app is in development mode, and the account is none of its testers.",
+      "As a fault on `accessToken`: the app is in development mode, and the account is none of its testers.",
     play: () =>
       json(400, {
         error_type: "OAuthException",
@@ -193,7 +193,7 @@ const LINKEDIN: readonly OfNetwork[] = [
     name: "app-day",
     source: "https://learn.microsoft.com/linkedin/shared/api-guide/concepts/rate-limits",
     routes: ["posts"],
-    meaning: "The app's limit of the day. A switch on userinfo: linking meets it, too.",
+    meaning: "The app's limit of the day. As a fault on `userinfo`, linking gets it, too.",
     play: throttled("APPLICATION DAY "),
   },
   {
@@ -211,7 +211,7 @@ const BLUESKY: readonly OfNetwork[] = [
     source: "https://github.com/blacksky-algorithms/blacksky.community/issues/24",
     routes: [],
     meaning:
-      "Switch on uploadVideo: the service wants the audience of the account's old server (400).",
+      "As a fault on `uploadVideo`: the service wants the audience of the account's old server (400).",
     play: () => json(400, { error: "invalid_token", message: wrongAudience }),
   },
   {
@@ -239,7 +239,7 @@ const BLUESKY: readonly OfNetwork[] = [
     name: "did-only",
     source: "servers that look accounts up by their DID alone",
     routes: [],
-    meaning: "Switch on createSession: the server refuses the handle and accepts the DID.",
+    meaning: "As a fault on `createSession`: the server refuses the handle and accepts the DID.",
     play: ({ exchange, effect }) => {
       const sent: unknown = JSON.parse(exchange.body.toString("utf8"));
       if (isObject(sent) && String(sent["identifier"]).startsWith("did:")) return effect();
@@ -261,13 +261,13 @@ const MASTODON: readonly OfNetwork[] = [
   refusal(
     "invalid-credentials",
     "lib/pleroma/web/plugs/ensure_authenticated_plug.ex of Pleroma",
-    "Pleroma and Akkoma: the token has ended. A switch on verifyCredentials: the daily check.",
+    "Pleroma and Akkoma: the token has ended. As a fault on `verifyCredentials`, the daily check gets it.",
     sentence(403, "Invalid credentials."),
   ),
   refusal(
     "challenge",
     "https://github.com/halcy/Mastodon.py/issues/213",
-    "A Cloudflare challenge to programs. A switch on instance: linking meets it, too.",
+    "A Cloudflare challenge to programs. As a fault on `instance`, linking gets it, too.",
     front("Just a moment...", "Enable JavaScript and cookies to continue", {
       "cf-mitigated": "challenge",
     }),

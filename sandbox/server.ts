@@ -109,6 +109,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     reset,
     advance,
     mailbox,
+    origin: () => url,
     connectUrl: () => sandbox.connectUrl,
     referenceUrl: () => sandbox.referenceUrl,
     customer: () => sandbox.customer,

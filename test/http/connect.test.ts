@@ -309,6 +309,19 @@ describe("the hosted page", () => {
 });
 
 describe("leaving the page", () => {
+  test.each([
+    ["en", 3_600, "The link works for another 60 minutes."],
+    ["de", 172_800, "Der Link funktioniert noch 2 Tage."],
+    ["fr", 300, "Le lien reste valable encore 5 minutes."],
+    ["es", 86_400, "El enlace funcionará durante 24 horas más."],
+    ["pt", 7_200, "O link funciona por mais 2 horas."],
+  ])("without a way back, the page says in %s how long the link works", async (...told) => {
+    const [locale, expiresIn, sentence] = told;
+    const { connectUrl } = await aSession({ expiresIn, branding: { locale } });
+    const page = await new Browser(world).get(connectUrl);
+    expect(readable(page.body).replaceAll("\u00a0", " ")).toContain(sentence);
+  });
+
   test("leaving without a way back ends nothing, and leads back to the page", async () => {
     const made = await aSession();
     const browser = new Browser(world);

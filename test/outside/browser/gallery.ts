@@ -69,6 +69,7 @@ export function aPage(more: Partial<ConnectPage> = {}): ConnectPage {
     justDisconnected: null,
     hasLinked: false,
     hasWayBack: true,
+    secondsLeft: 3_600,
     doneAction: `${ACTION}/done`,
     ...more,
   };

@@ -27,6 +27,8 @@ export interface ConnectPage extends CardPage {
   readonly hasLinked: boolean;
   /** Whether the platform gave an address to return to. */
   readonly hasWayBack: boolean;
+  /** How long the session is still open. */
+  readonly secondsLeft: number;
   readonly doneAction: string;
 }
 
@@ -76,13 +78,28 @@ function renderShownName(
   </p>`;
 }
 
+/** Returns a time in the largest unit of which there are two. Hours and days are rounded down. */
+function durationText(seconds: number, locale: Language): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  const [value, unit] =
+    minutes < 120
+      ? [minutes, "minute"]
+      : minutes < 48 * 60
+        ? [Math.floor(minutes / 60), "hour"]
+        : [Math.floor(minutes / 1_440), "day"];
+  return value.toLocaleString(locale, { style: "unit", unit, unitDisplay: "long" });
+}
+
 /** Renders the end of the page. Without a way back, the user closes the window, which ends nothing. */
 function renderEnd(page: ConnectPage): Markup {
   const { language, branding, cards, hasLinked, hasWayBack, doneAction } = page;
   const words = languageWords(language).page;
   const linked = cards.filter(({ state }) => state === "linked").length;
   const progress = { linked: String(linked), total: String(cards.length) };
-  if (!hasLinked && !hasWayBack) return html`<p class="end soft">${words.later}</p>`;
+  if (!hasLinked && !hasWayBack) {
+    const time = durationText(page.secondsLeft, language);
+    return html`<p class="end soft">${fill(words.later, { time })}</p>`;
+  }
   return html`<form class="end" method="post" action="${doneAction}">
     ${renderCapability(page)}
     <div class="actions">

@@ -82,7 +82,7 @@ export function problemReport(network: NetworkName, problem: LinkProblem): StepR
 
 /** Answers with the page of an open session. Typed text is shown again, except secrets. */
 export async function connectPage(
-  services: Pick<ConnectionsDeps, "config" | "outbound" | "stores">,
+  services: Pick<ConnectionsDeps, "clock" | "config" | "outbound" | "stores">,
   request: BrowserRequest,
   visit: OpenVisit,
   { status, report }: { readonly status: number; readonly report?: StepReport | undefined },
@@ -121,6 +121,7 @@ export async function connectPage(
     justDisconnected: report?.kind === "disconnected" ? report.network : null,
     hasLinked: linkedIds(session).length > 0,
     hasWayBack: session.returnUrl !== null,
+    secondsLeft: (Date.parse(session.expiresAt) - services.clock.now().getTime()) / 1000,
     doneAction: stepAddress(services.config, "done"),
   };
   const { networkApps } = services.config;
