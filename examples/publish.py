@@ -25,7 +25,8 @@ class Refused(Exception):
     """An answer of the relay that repeating does not change."""
 
     def __init__(self, status, error):
-        super().__init__(f"{status} {error['code']}: {error['message']} ({error['requestId']})")
+        request = f" ({error['requestId']})" if "requestId" in error else ""
+        super().__init__(f"{status} {error['code']}: {error['message']}{request}")
         self.code = error["code"]
         self.details = error["details"]
 

@@ -143,6 +143,14 @@ export class HttpServer {
     const target = requestTarget(url);
     if (target === undefined) return sendEmpty(response, 400);
     const own = this.#ownStatus(target.path.toLowerCase());
+    if (own === 200 && target.path === "/") {
+      // Azure shows a page of its own here. Who opens the local one looks for the API.
+      const api = `/${this.#options.routePrefix}`;
+      const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>The local host</title><p>The relay runs. Its API is below <code>${api}</code>: <a href="${api}/docs">the reference</a>.</p></html>`;
+      response.writeHead(200, { Server: SERVER, "Content-Type": "text/html; charset=utf-8" });
+      response.end(page);
+      return;
+    }
     if (own !== undefined)
       return sendEmpty(response, own, own === 401 ? { "WWW-Authenticate": "Bearer" } : {});
     const match = routes.match(method, target.path);

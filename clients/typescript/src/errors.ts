@@ -26,7 +26,9 @@ export class RelayError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly idempotencyKey: string | undefined;
 
   constructor(status: number, body: ErrorBody, idempotencyKey?: string) {
-    super(`${body.code}: ${body.message} (${body.requestId})`);
+    // What answers in front of the relay, such as its host, has no request id.
+    const request = body.requestId === "" ? "" : ` (${body.requestId})`;
+    super(`${body.code}: ${body.message}${request}`);
     this.status = status;
     // Safe: a code always comes with its own details.
     this.code = body.code as Code;

@@ -151,6 +151,13 @@ describe("operations", () => {
     expect([all, one]).toEqual(["/v1/billing/usage", `/v1/billing/usage?profileId=${profileId}`]);
   });
 
+  test("an error of what stands in front of the relay has no empty parentheses", async () => {
+    const body = JSON.stringify({ error: { code: "not_found", message: "No.", details: {} } });
+    const { client } = await aClient([{ status: 404, headers: JSON_TYPE, body }]);
+    const error = await failureOf(client.getPost({ postId: "pst_1" }));
+    expect(error).toMatchObject({ message: "not_found: No.", requestId: "" });
+  });
+
   test("writes what is given into addresses as one part of it", async () => {
     const { client, requests } = await aClient();
     const error = await failureOf(client.getPost({ postId: "../me?x=1#y" }));

@@ -22,6 +22,8 @@ describe("an HTTP function of the local host", () => {
         },
       ]);
     }
+    const home = await (await fetch(new URL("/", url))).text();
+    expect(home).toContain('<a href="/api/docs">');
     const below = await fetch(`${url}/unknown`);
     expect([below.status, await below.text()]).toEqual([404, ""]);
   });
