@@ -16,7 +16,12 @@ function writeCurlFile(file: string, { apiKey, profileId }: Demo): void {
     `X-Profile-Id: ${profileId}`,
     "Content-Type: application/json",
   ];
-  const lines = ["silent", "show-error", ...headers.map((header) => `header = "${header}"`)];
+  const lines = [
+    "silent",
+    "show-error",
+    String.raw`write-out = "\n"`,
+    ...headers.map((header) => `header = "${header}"`),
+  ];
   writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
 }
 

@@ -6,7 +6,7 @@
 // Then open http://localhost:3002/. Needs Node 20 and the client, which `npm ci` links.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { RelayClient, RelayError } from "publishing-relay-client";
+import { isRelayError, RelayClient } from "publishing-relay-client";
 
 const PORT = Number(process.env.UPLOAD_PORT ?? 3002);
 const BODY_BYTES_MAX = 64 * 1024;
@@ -38,6 +38,20 @@ async function publish(mediaId, { text, key }) {
   const { legs } = await relay.waitForPost((await relay.createPost(post)).id);
   const ends = legs.map(({ platform, url, error }) => `${platform}: ${url ?? error?.message}`);
   return { lines: [...ends, ...refused] };
+}
+
+/** Says what is wrong with a file in words for the visitor. Other errors are not the visitor's. */
+function wordsFor(error) {
+  if (isRelayError(error, "media_rejected")) {
+    const found = error.details.problems.map(({ message, remediation }) => [message, remediation]);
+    return { status: 422, message: found.flat().join(" ") };
+  }
+  if (isRelayError(error, "validation_failed"))
+    return {
+      status: 422,
+      message: "This file can't be posted: it is of another type, or too large.",
+    };
+  return { status: 502, message: "That did not work. Try again." };
 }
 
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Upload</title>
@@ -113,10 +127,8 @@ createServer((request, response) => {
   void answer(request)
     .catch((error) => {
       console.error(error.message);
-      // What the relay says of a file is for the visitor: a type or a size that it doesn't accept.
-      const isRefused = error instanceof RelayError && error.status < 500;
-      const message = isRefused ? error.message : "That did not work. Try again.";
-      return { status: isRefused ? 422 : 502, body: JSON.stringify({ message }) };
+      const { status, message } = wordsFor(error);
+      return { status, body: JSON.stringify({ message }) };
     })
     .then(({ status = 200, type = "application/json", body }) =>
       response.writeHead(status, { "content-type": type }).end(body),

@@ -23,7 +23,7 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "createMedia",
     summary: "Announce a file",
     description:
-      "Send the bytes to `upload.url` next, in one PUT with `upload.headers`, then call `complete`. The address takes one file, once, for 30 minutes; a PUT that broke off is repeated. A file that was not completed is removed after 4 hours. A platform may have 100 files that wait, and 20 GiB of files, or 1 GiB until an operator has credited it: otherwise the answer is 409 `limit_reached`. Files are free.",
+      "Announces a file, and returns the address that accepts its bytes. Next, send them to `upload.url`, in one PUT with `upload.headers` and without your key: `curl -T sourdough.jpg -H 'content-type: image/jpeg' -H 'x-ms-blob-type: BlockBlob' \"$UPLOAD_URL\"`. Then call `complete`. The address accepts this one file, once, for 30 minutes; repeat a PUT that broke off. A file that isn't completed is removed after 4 hours. A platform can have 100 files that wait, and 20 GiB of files, or 1 GiB until an operator has credited it; above that, the response is 409 `limit_reached`. Files cost no tokens.",
     access: activeProfileScope,
     body: CreateFileBody,
     status: 201,
@@ -40,7 +40,7 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "completeMedia",
     summary: "Complete an upload",
     description:
-      "Reads what the file is, once: posts with it are checked by these facts. May be repeated, and answers the same. Before the PUT it is 409 `invalid_state`. Bytes that are not what was announced, or can't be read, are removed, and the file is `rejected`. A file that breaks a network's rule is `ready`, and `fits` says so.",
+      "Call it after the PUT. It reads what the file is, once, and posts with the file are checked by these facts. A repeated call gets the same response. 409 `invalid_state` means that no bytes have arrived. 422 `media_rejected` means that the bytes aren't what was announced, or can't be read: they are removed, and the file is `rejected`. A file that breaks a network's rule is `ready`, and `fits` says so.",
     access: activeProfileScope,
     response: file,
     answerHeaders: ["Vary"],
@@ -53,7 +53,7 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "listMedia",
     summary: "List files",
     description:
-      "Newest first: those of the profile, or of all profiles of the application. A page that is filtered may be short while `hasMore` is true.",
+      "Lists the files of the profile, or of all profiles of the application, newest first. A page that is filtered may be short while `hasMore` is true.",
     access: profileOrApplication,
     query: ListFilesQuery,
     response: file,
@@ -65,6 +65,8 @@ export const mediaRoutes: readonly Route[] = [
   route("GET", "v1/media/{mediaId}", {
     operationId: "getMedia",
     summary: "Get a file",
+    description:
+      "Returns what the file is, which networks accept it (`fits`), a picture to show (`previewUrl`) and how long it is kept. A deleted file, and one past `keptUntil`, is 404.",
     access: profileOrApplication,
     response: file,
     answerHeaders: ["Vary"],
@@ -76,7 +78,7 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "getMediaContent",
     summary: "Read a file's bytes",
     description:
-      "Leads to an address in storage at which the bytes can be read for 5 minutes. This is the `url` of the file, which posts use.",
+      "Redirects to an address in storage at which the bytes can be read for 5 minutes. Follow it without your key, as `curl -L` does. Browsers save the file and don't show it. Posts name the file by the address of this operation, its `url`. A file that isn't `ready` is 409 `invalid_state`.",
     access: profileOrApplication,
     status: 302,
     answers: { 302: "The bytes are at `Location`, for 5 minutes." },

@@ -26,7 +26,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Files",
     about:
-      "Pictures, videos, sound and documents that are uploaded once, straight to storage, and used in posts by their `url`.",
+      "Pictures, videos, sound and documents that are uploaded once, straight to storage, and used in posts by their `url`. An upload has three requests: announce the file, send its bytes to `upload.url` with a PUT, and complete it.",
     routes: mediaRoutes,
   },
   {
