@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import {
@@ -11,12 +12,15 @@ import {
 import type { Customer } from "../../process/relay/customer.ts";
 import { startRelayProcess, type RelayProcess } from "../../process/relay/relay-process.ts";
 import { startWorld, type World } from "../../process/relay/world.ts";
+import type { Publisher } from "../../setup/publisher.ts";
+import { aFilm, aPicture, upload } from "../../setup/uploads.ts";
 import { filesSent, filesSentByGit, readPatterns, stagePackage } from "./staged-package.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const read = (path: string) => readFileSync(resolve(ROOT, path), "utf8");
 
 const INSTANCE = "mastodon.sandbox.test";
+const PHOTO = resolve(import.meta.dirname, "../../media/heics/photo.heic");
 /** Other systems have packages with native code of their own, and those of the app only once it was packaged there. */
 const HAS_PACKAGES = existsSync(resolve(ROOT, "node_modules/@img/sharp-linux-x64"));
 const RUNS_HERE = HAS_PACKAGES && process.platform === "linux" && process.arch === "x64";
@@ -133,5 +137,34 @@ describe.runIf(RUNS_HERE)("the app that is deployed, from its folder alone,", ()
     expect(accepted.status, JSON.stringify(accepted.body)).toBe(202);
     const post = await endedPost(relay, customer, String(accepted.body.data.id));
     expect(legOf(post, "mastodon")).toMatchObject({ status: "succeeded", error: null });
+  });
+
+  test.each([
+    { what: "a JPEG", contentType: "image/jpeg", made: () => aPicture() },
+    { what: "a HEIC picture", contentType: "image/heic", made: () => readFile(PHOTO) },
+    { what: "a film", contentType: "video/mp4", made: () => Promise.resolve(aFilm(200_000)) },
+  ])("takes $what that is uploaded, and publishes it", async ({ contentType, made }) => {
+    const { key: bearer, profileId } = customer;
+    const headers = { "x-profile-id": profileId };
+    const own: Pick<Publisher, "call"> = {
+      call: (method, path, { body } = {}) => relay.call(method, path, { bearer, headers, body }),
+    };
+    const file = await upload(own, await made(), { contentType });
+    expect(file).toMatchObject({ status: "ready", fits: { mastodon: { ok: true } } });
+    const isPicture = contentType.startsWith("image/");
+    const preview = isPicture ? await fetch(file.previewUrl) : undefined;
+    expect(preview?.headers.get("content-type")).toBe(isPicture ? "image/jpeg" : undefined);
+    const draft = {
+      platforms: ["mastodon"],
+      text: `Uploaded: ${file.id}`,
+      mediaUrls: [file.url],
+    };
+    const validated = await own.call("POST", "/v1/posts/validate", { body: draft });
+    expect(validated.body.data.platforms.mastodon).toMatchObject({ errors: [] });
+    const accepted = await publish(relay, customer, draft);
+    const post = await endedPost(relay, customer, String(accepted.body.data.id));
+    expect(legOf(post, "mastodon")).toMatchObject({ status: "succeeded", error: null });
+    const shown = world.sandbox.posts("mastodon").find(({ text }) => text === draft.text);
+    expect(shown?.media[0]?.mimeType).toBe(isPicture ? "image/jpeg" : contentType);
   });
 });
