@@ -70,6 +70,8 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
   floods: () => tests("floods"),
+  heic: () => tests("heic"),
+  large: () => tests("large-files"),
   generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),

@@ -6,8 +6,8 @@ import { AppError, invariant } from "../runtime/errors.ts";
 import { type Blobs, MissingBlob } from "../runtime/storage/blobs.ts";
 import type { UploadedFile } from "./file.ts";
 
-/** Size of one request, which also limits a transfer's memory. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+/** Size of one request. A transfer has at most two of these in memory: one that is sent, and the next one. */
+const PIECE_BYTES = 2 * 1024 * 1024;
 
 /** Makes the failure of a file that can't be used. */
 export const unusableFile = (fileRule: NonNullable<MediaFailure["fileRule"]> = "file.unusable") =>

@@ -1,9 +1,10 @@
 import type { ApplicationScope, ProfileScope } from "../callers/scope.ts";
 import type { MediaFailure } from "../networks/contract/media.ts";
 import type { OpenedMedia } from "../media/open-media.ts";
-import { withSample } from "../media/remote-bytes.ts";
+import { type RemoteBytes, withSample } from "../media/remote-bytes.ts";
 import { AppError, notFound, refuseIssues, serviceUnavailable } from "../runtime/errors.ts";
 import { isId, newId, timeOfId } from "../runtime/ids.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 import type { Page } from "../runtime/page.ts";
 import type { FilesDeps } from "./deps.ts";
 import { expiryWake } from "./expire-files.ts";
@@ -112,15 +113,32 @@ async function inspectUpload(
   if (blob === undefined) return undefined;
   if (blob.size !== file.announced.bytes) return { fault: "length" };
   // Loaded when a file is first inspected, because most requests don't need them.
-  const [{ describeFile, SAMPLE_BYTES }, { mediaReader }, { probeOf }, { MediaFailure }] =
-    await Promise.all([
-      import("../media/open-media.ts"),
-      import("../media/media-reader.ts"),
-      import("../media/probe-media.ts"),
-      import("../networks/contract/media.ts"),
-    ]);
-  const bytes = new BlobBytes(blobs, name, blob);
+  const [
+    { describeFile, SAMPLE_BYTES },
+    { mediaReader },
+    { probeOf },
+    { MediaFailure },
+    { unreachable },
+  ] = await Promise.all([
+    import("../media/open-media.ts"),
+    import("../media/media-reader.ts"),
+    import("../media/probe-media.ts"),
+    import("../networks/contract/media.ts"),
+    import("../networks/contract/unreachable.ts"),
+  ]);
+  const stored = new BlobBytes(blobs, name, blob);
   const endsAt = performance.now() + READING_MS;
+  const leftMs = () => Math.max(0, endsAt - performance.now());
+  const bytes: RemoteBytes = {
+    size: stored.size,
+    version: stored.version,
+    read: (first, last) =>
+      withTimeLimit(leftMs(), stored.read(first, last), () => {
+        throw unreachable("slow");
+      }),
+    chunks: () => stored.chunks(),
+    close: () => stored.close(),
+  };
   let opened: OpenedMedia;
   try {
     const sample = await bytes.read(0, Math.min(blob.size, SAMPLE_BYTES) - 1);
@@ -130,7 +148,7 @@ async function inspectUpload(
         bytesMax: Number.MAX_SAFE_INTEGER,
         readBy: { reader: mediaReader, owner: file.platformId },
         isThorough: blob.size <= WHOLE_PICTURE_MAX,
-        leftMs: () => Math.max(0, endsAt - performance.now()),
+        leftMs,
       },
     );
   } catch (error) {

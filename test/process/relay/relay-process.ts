@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { copyFile, cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -65,6 +65,8 @@ export interface RelayProcess {
   readonly baseUrl: string;
   /** A path of the contract, or a whole URL. Redirects are not followed. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Returns what the process takes of the machine's memory, in bytes. */
+  residentBytes(): Promise<number>;
   /** What the process has printed lately, over all its lives; requests without an error are left out. */
   output(): string;
   /** Ends it as a power cut does. Its storage stays. */
@@ -145,6 +147,10 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     baseUrl,
     call: (method, path, callOptions) =>
       send(path.startsWith("http") ? path : baseUrl + path, method, callOptions),
+    async residentBytes() {
+      const status = await readFile(`/proc/${child?.pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;
+    },
     output: () => output,
     kill9,
     restart,
