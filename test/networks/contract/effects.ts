@@ -56,7 +56,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
       { timeout: TIMEOUT_MS },
       async () => {
         const step = await sendingStep(world, form);
-        for (const code of REFUSALS) {
+        for (const code of isFirst(contract, name) ? REFUSALS : REFUSALS.slice(0, 1)) {
           const run = await runLeg(world, form, { step, fault: `refuse-after:${code}` });
           expectTruth(run, code);
           expect([code, run.leg.error?.code ?? run.leg.status]).toEqual([code, "succeeded"]);

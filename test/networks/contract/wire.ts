@@ -17,7 +17,7 @@ export interface Step {
 }
 
 export interface MadeStep extends Step {
-  /** Whether the post could be seen once the call was over. */
+  /** Whether the post could be seen once the call was over; not looked for where there is trouble. */
   readonly isVisible: boolean;
 }
 
@@ -141,7 +141,8 @@ export class Wire implements Outbound {
       if (fault === "stop-after") await this.onStop();
       return answer;
     } finally {
-      this.#made[index] = { ...step, isVisible: this.visible().length > 0 };
+      const isVisible = this.#trouble === undefined && this.visible().length > 0;
+      this.#made[index] = { ...step, isVisible };
     }
   }
 
