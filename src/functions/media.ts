@@ -5,6 +5,7 @@ import {
   createFile,
   deleteFile,
   getFile,
+  issuesOfFile,
   listFiles,
   openUploaded,
 } from "../shared/files/files.ts";
@@ -26,6 +27,7 @@ export const mediaRoutes: readonly Route[] = [
       "Announces a file, and returns the address that accepts its bytes. Next, send them to `upload.url`, in one PUT with `upload.headers` and without your key: `curl -T sourdough.jpg -H 'content-type: image/jpeg' -H 'x-ms-blob-type: BlockBlob' \"$UPLOAD_URL\"`. Then call `complete`. The address accepts this one file, once, for 30 minutes; repeat a PUT that broke off. A file that isn't completed is removed after 4 hours. A platform can have 100 files that wait, and 20 GiB of files, or 1 GiB until an operator has credited it; above that, the response is 409 `limit_reached`. Files cost no tokens.",
     access: activeProfileScope,
     body: CreateFileBody,
+    moreIssues: ({ services, body }) => issuesOfFile(services.publishing.files, body),
     status: 201,
     response: file,
     answerHeaders: ["Vary"],

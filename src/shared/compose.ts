@@ -76,7 +76,7 @@ import {
   tenantsForErasure,
   tenantsOfPeople,
 } from "./tenants/tenants.ts";
-import { createFileStores } from "./files/files.ts";
+import { createFileStores, type FileStorageState, storageState } from "./files/files.ts";
 import { createErasureStore } from "./erasure/erasure.ts";
 import { Wakes } from "./wake/wake.ts";
 import {
@@ -89,6 +89,7 @@ import {
 
 /** How long a result of the readiness check counts. Anybody may ask for it, and each check reads storage. */
 const READINESS_MS = 1_000;
+const FILES_CHECK_MS = 60_000;
 /** Limits the work of one process in addition to the messages that its host counts. */
 const COMPANIONS_MAX = 64;
 
@@ -376,6 +377,10 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       await sessions.verify(token);
     },
     mailServerState: () => mail.serverState(),
+    fileStorageState: () => storageState(publishing.files),
+    fileChecks: new SingleFlight<FileStorageState>(FILES_CHECK_MS, () =>
+      common.clock.now().getTime(),
+    ),
   };
   const access = { ...accessOf(base), partitions };
   return { ...modules, erasure, background, readiness, access };

@@ -25,7 +25,10 @@ const UNROUTED = new Map([
 
 const HEADERS = z.looseObject({
   "x-request-id": z.string().regex(/^[A-Za-z0-9._-]{8,64}$/),
-  "cache-control": z.union([z.literal("no-store"), z.string().startsWith("public, max-age=")]),
+  "cache-control": z.union([
+    z.literal("no-store"),
+    z.string().regex(/^(?:public|private), max-age=\d+$/),
+  ]),
   "x-content-type-options": z.literal("nosniff"),
   "strict-transport-security": z.string().startsWith("max-age="),
 });

@@ -1,3 +1,4 @@
+import { PUT_BYTES_MAX } from "../runtime/storage-account.ts";
 import * as z from "zod/mini";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import {
@@ -66,7 +67,7 @@ const OWN_SETTINGS = {
     "The account's name, to use a managed identity instead.",
   ),
   MEDIA_BYTES_MAX: withDefault(
-    integerSetting(1, 5_242_880_000),
+    integerSetting(1, PUT_BYTES_MAX),
     "1073741824",
     "Largest file that can be uploaded, in bytes: at most what one PUT to Blob Storage can carry.",
   ),

@@ -1,7 +1,7 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
 import { walkWakes, type Wake } from "../wake/wake.ts";
 import type { FilesDeps } from "./deps.ts";
-import { WAITING_MS, type UploadedFile, type FileRef } from "./file.ts";
+import { takesRoom, WAITING_MS, type UploadedFile, type FileRef } from "./file.ts";
 import { expireOperation } from "./file-store.ts";
 import { blobName } from "./open-file.ts";
 
@@ -33,6 +33,14 @@ const isOver = (file: UploadedFile, now: Date) =>
  */
 export function expireFiles(deps: FilesDeps): TakeStep {
   const { clock, wakes, stores, partitions } = deps;
+  /** Removes bytes that arrived after the file was deleted or refused, or over those that count. */
+  const removeUncounted = async (file: UploadedFile) => {
+    if (file.state === "waiting") return;
+    const name = blobName(deps, { platformId: file.platformId, fileId: file.id });
+    const blob = await stores.blobs.find(name);
+    if (blob !== undefined && (!takesRoom(file) || blob.etag !== file.etag))
+      await stores.blobs.remove(name);
+  };
   return walkWakes(deps, {
     kind: "file",
     what: "expire-files",
@@ -43,6 +51,7 @@ export function expireFiles(deps: FilesDeps): TakeStep {
       const ref = { platformId, profileId, fileId };
       const found = await stores.files.find(ref);
       if (found !== undefined && !isOver(found.file, clock.now())) {
+        if (stores.hasAccount) await removeUncounted(found.file);
         await wakes.add(expiryWake(ref, endOfFile(found.file)), clock.now());
       } else {
         // Also where there is no row: an upload may have arrived after its profile was erased.

@@ -9,7 +9,10 @@ export {
   createFile,
   deleteFile,
   getFile,
+  issuesOfFile,
   listFiles,
+  storageState,
+  type FileStorageState,
 } from "./manage-files.ts";
 export { addressForNetwork, openUploaded } from "./open-file.ts";
 export {

@@ -2,10 +2,17 @@ import type { ApplicationScope, ProfileScope } from "../callers/scope.ts";
 import type { MediaFailure } from "../networks/contract/media.ts";
 import type { OpenedMedia } from "../media/open-media.ts";
 import { type RemoteBytes, withSample } from "../media/remote-bytes.ts";
-import { AppError, notFound, refuseIssues, serviceUnavailable } from "../runtime/errors.ts";
+import {
+  AppError,
+  type Issue,
+  notFound,
+  refuseIssues,
+  serviceUnavailable,
+} from "../runtime/errors.ts";
 import { isId, newId, timeOfId } from "../runtime/ids.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import type { Page } from "../runtime/page.ts";
+import { PUT_BYTES_MAX } from "../runtime/storage-account.ts";
 import type { FilesDeps } from "./deps.ts";
 import { expiryWake } from "./expire-files.ts";
 import { isAnnouncedType, isThere, KEPT_MS, WAITING_MS, type UploadedFile } from "./file.ts";
@@ -29,6 +36,17 @@ const profileOf = (scope: FilesScope) => ("profileId" in scope ? scope.profileId
 
 const UPLOAD_SECONDS = 30 * 60;
 
+/** Returns issues of an announced file that its schema doesn't report: the operator's limit. */
+export function issuesOfFile(
+  { config }: Pick<FilesDeps, "config">,
+  { bytes }: Readonly<Record<string, unknown>>,
+): readonly Issue[] {
+  const { bytesMax } = config.files;
+  if (typeof bytes !== "number" || !(bytes > bytesMax && bytes <= PUT_BYTES_MAX)) return [];
+  const message = `must be at most ${bytesMax}, the largest file that can be uploaded`;
+  return [{ path: "bytes", code: "too_big", message }];
+}
+
 /**
  * Announces a file. The answer has the address at which its bytes are uploaded, once.
  * @throws AppError 400, `limit_reached`
@@ -38,11 +56,7 @@ export async function createFile(
   scope: ProfileScope,
   { contentType, bytes, filename }: CreateFile,
 ): Promise<FileView> {
-  const { bytesMax, platformBytesMax } = deps.config.files;
-  if (bytes > bytesMax) {
-    const message = `must be at most ${bytesMax}, the largest file that can be uploaded`;
-    refuseIssues([{ path: "bytes", code: "too_big", message }]);
-  }
+  refuseIssues(issuesOfFile(deps, { bytes }));
   const { platformId, applicationId, profileId } = scope;
   const now = deps.clock.now();
   const id = newId("file", now);
@@ -67,7 +81,10 @@ export async function createFile(
   const ref = { platformId, profileId, fileId: id };
   const url = await deps.stores.blobs.createAddress(blobName(deps, ref), UPLOAD_SECONDS);
   await deps.wakes.add(expiryWake(ref, new Date(createdAtMs + WAITING_MS)), now);
-  await deps.partitions.commit(platformId, createOperation(file, platformBytesMax));
+  await deps.partitions.commit(
+    platformId,
+    createOperation(file, deps.config.files.platformBytesMax),
+  );
   deps.audit.record(scope, { action: "file.created", target: { type: "file", id } });
   const upload = {
     method: "PUT" as const,
@@ -111,6 +128,7 @@ async function inspectUpload(
   const name = blobName(deps, fileRefOf(file));
   const blob = await blobs.find(name);
   if (blob === undefined) return undefined;
+  if (!blob.isReadable) return { fault: "damaged" };
   if (blob.size !== file.announced.bytes) return { fault: "length" };
   // Loaded when a file is first inspected, because most requests don't need them.
   const [
@@ -158,6 +176,7 @@ async function inspectUpload(
     if (error.code === "media_unreachable") throw serviceUnavailable(error);
     return { fault: OTHER_TYPE.includes(error.reason) ? "type" : "damaged" };
   }
+  if (opened.isUnreadable === true) return { fault: "damaged" };
   const facts = probeOf(opened);
   const isSameType = isAnnouncedType(file.announced.contentType, facts.contentType);
   return isSameType ? { etag: blob.etag, facts } : { fault: "type" };
@@ -284,4 +303,17 @@ export async function deleteFile(
   if (!file.isUsed) await removeBlob(deps, file);
   if (isNew)
     deps.audit.record(scope, { action: "file.deleted", target: { type: "file", id: fileId } });
+}
+
+export type FileStorageState = "ok" | "failing" | "off";
+
+/** Returns whether files can be uploaded and read. "off": the settings name no account for them. */
+export async function storageState({
+  stores: { blobs, hasAccount },
+}: Pick<FilesDeps, "stores">): Promise<FileStorageState> {
+  if (!hasAccount) return "off";
+  return await blobs.check().then(
+    () => "ok",
+    () => "failing",
+  );
 }

@@ -1,9 +1,15 @@
 import * as z from "zod";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { PUT_BYTES_MAX } from "../runtime/storage-account.ts";
 import { FILE_STATES, FILE_TYPES } from "./file.ts";
 
 const FILENAME_MAX = 255;
+
+/** Refused are also marks that change the direction of text, by which "gpj.exe" is read as "exe.jpg". */
+const FILENAME =
+  // oxlint-disable-next-line no-control-regex -- they are what is refused
+  /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\]*$/;
 
 export const CreateFileBody = shape(() =>
   z.strictObject({
@@ -13,6 +19,7 @@ export const CreateFileBody = shape(() =>
     bytes: z
       .int()
       .min(1)
+      .max(PUT_BYTES_MAX)
       .describe(
         "How many bytes will be uploaded: exactly. The operator sets the limit, 1 GiB by default.",
       ),
@@ -20,8 +27,7 @@ export const CreateFileBody = shape(() =>
       .string()
       .min(1)
       .max(FILENAME_MAX)
-      // oxlint-disable-next-line no-control-regex -- they are what is refused
-      .regex(/^[^\u0000-\u001f\u007f-\u009f/\\]*$/, "must have no control character, / or \\")
+      .regex(FILENAME, "must have no control character, / or \\, and not be . or ..")
       .optional()
       .describe("Shown to people, and never used as a path."),
   }),

@@ -31,6 +31,15 @@ export interface Upload {
 
 const PATH = /^\/v1\/media\/([^/]+)\/content$/;
 
+/** Returns a path as a host may route it: without regard to case, escapes and doubled slashes. */
+function routedPath(pathname: string): string {
+  // An escape that stands for no character leads nowhere.
+  const plain = pathname.replace(/%([0-7][0-9a-f])/gi, (_escape, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return plain.replace(/[\\/]+/g, "/").toLowerCase();
+}
+
 /** Returns the address of a file, at which posts name it. */
 const fileUrlOf = (baseUrl: string, fileId: string) => `${baseUrl}/v1/media/${fileId}/content`;
 
@@ -41,11 +50,13 @@ const fileUrlOf = (baseUrl: string, fileId: string) => `${baseUrl}/v1/media/${fi
 export function namedFile(baseUrl: string, url: string): string | null | undefined {
   const base = new URL(baseUrl);
   if (!URL.canParse(url)) return undefined;
-  const { origin, pathname, search, hash } = new URL(url);
+  const { origin, pathname, search, hash, username, password } = new URL(url);
   const prefix = base.pathname.replace(/\/$/, "");
-  if (origin !== base.origin || !pathname.startsWith(`${prefix}/v1/media/`)) return undefined;
+  if (origin !== base.origin || !routedPath(pathname).startsWith(routedPath(`${prefix}/v1/media/`)))
+    return undefined;
+  const isPlain = search === "" && hash === "" && username === "" && password === "";
   const [, id = null] = PATH.exec(pathname.slice(prefix.length)) ?? [];
-  return search === "" && hash === "" ? id : null;
+  return isPlain && pathname.startsWith(prefix) ? id : null;
 }
 
 /** Returns what is wrong with an upload, as a finding that belongs to no network. */

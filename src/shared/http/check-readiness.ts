@@ -4,6 +4,7 @@ import { count } from "../runtime/fields.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { type SingleFlight, withTimeLimit } from "../runtime/promises.ts";
 import type { Mail } from "../mail/mail.ts";
+import type { FileStorageState } from "../files/files.ts";
 
 interface ReadinessCheck {
   readonly status: "ok" | "failed";
@@ -14,6 +15,8 @@ export interface Readiness {
   readonly status: "ready";
   /** Absent where the relay sends no mail. A mail server that fails delays mails, and no request. */
   readonly mail?: "ok" | "failing" | undefined;
+  /** Posts without files don't need their storage. */
+  readonly files: FileStorageState;
   readonly checks: {
     readonly tables: ReadinessCheck;
     readonly queues: ReadinessCheck;
@@ -32,6 +35,10 @@ export interface ReadinessParts {
   /** Issues and verifies a session, which needs the secrets of the settings. */
   readonly useSecrets: () => Promise<void>;
   readonly mailServerState: Mail["serverState"];
+  /** Finds out whether the storage of files answers. */
+  readonly fileStorageState: () => Promise<FileStorageState>;
+  /** The last result of that, because the code for it is large, and everything else is checked each second. */
+  readonly fileChecks: SingleFlight<FileStorageState>;
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
@@ -57,6 +64,11 @@ export const readiness = shape(
           .describe(
             "Whether the mail server accepts emails. It never changes the status. Absent if the relay sends no email.",
           ),
+        files: z
+          .enum(["ok", "failing", "off"])
+          .describe(
+            "Whether the storage of uploaded files answers, checked once a minute. It never changes the status. `off` if the relay has none: the routes of `/v1/media` are then 503.",
+          ),
       })
       .meta({ id: "Readiness" }) satisfies z.ZodType<Readiness>,
 );
@@ -73,6 +85,7 @@ export const readinessExample = (): ShapeOf<typeof readiness> => ({
     config: { status: "ok", durationMs: 1 },
   },
   mail: "ok",
+  files: "ok",
 });
 
 async function timed(work: () => Promise<unknown>): Promise<ReadinessCheck> {
@@ -98,15 +111,21 @@ export function checkReadiness({
 
 async function check(parts: ReadinessParts): Promise<Readiness> {
   const unknown = () => undefined;
-  const [tables, queues, config, mail] = await Promise.all([
+  const failing = () => "failing" as const;
+  const [tables, queues, config, mail, files] = await Promise.all([
     timed(() => parts.pingTables()),
     timed(() => parts.pingQueue()),
     timed(() => parts.useSecrets()),
     // Storage that doesn't tell is a failed check already.
     withTimeLimit(CHECK_TIMEOUT_MS, parts.mailServerState().catch(unknown), unknown),
+    withTimeLimit(
+      CHECK_TIMEOUT_MS,
+      parts.fileChecks.run("", () => parts.fileStorageState()),
+      failing,
+    ),
   ]);
   const checks = { tables, queues, config };
   if (Object.values(checks).some(({ status }) => status === "failed"))
     throw new AppError("not_ready", "The service is not ready.", { details: { checks } });
-  return { status: "ready", checks, ...(mail !== undefined && { mail }) };
+  return { status: "ready", checks, ...(mail !== undefined && { mail }), files };
 }

@@ -45,7 +45,7 @@ export const ANSWER_HEADERS = {
       .describe("The request's own `X-Request-Id` if it has this form, otherwise a new one."),
   ),
   "Cache-Control": shape(() =>
-    z.string().describe("`no-store`, or for a public document how long it may be cached."),
+    z.string().describe("`no-store`, or for a document or an image how long it may be cached."),
   ),
   "X-Content-Type-Options": shape(() =>
     z.literal("nosniff").describe("Browsers must not guess another content type."),

@@ -44,21 +44,24 @@ export function paged<T>(page: Page<T>): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
-/** Makes an answer of an image, which may be cached for `freshSeconds`. */
+/** Makes an answer of an image, which may be cached for `freshSeconds`: by anybody, or by its reader alone. */
 export function image({
   bytes,
   contentType,
   freshSeconds,
+  isPrivate,
 }: {
   readonly bytes: Uint8Array;
   readonly contentType: string;
   readonly freshSeconds: number;
+  readonly isPrivate: boolean;
 }): Reply {
   return new Reply({
     headers: [
       ["content-type", contentType],
-      ["cache-control", `public, max-age=${freshSeconds}`],
-      // A browser must treat it only as an image.
+      ["cache-control", `${isPrivate ? "private" : "public"}, max-age=${freshSeconds}`],
+      // A browser must treat it only as an image, and show it in no page of its own.
+      ["content-disposition", "attachment"],
       ["content-security-policy", "default-src 'none'; sandbox"],
     ],
     body: bytes,

@@ -21,7 +21,7 @@ interface TimedTrack {
 
 /**
  * Reads facts of a film by which networks refuse it: whether it is encrypted, how its video is coded, and whether its
- * edit lists cut. What the file doesn't tell is null. Null for a file without an index.
+ * edit lists cut. What the file doesn't tell is null. Null for a file without an index of tracks.
  */
 export function filmFacts(size: number, read: ReadBoxed): FilmFacts | null {
   const film = new BoxedFile(size, read);
@@ -30,6 +30,7 @@ export function filmFacts(size: number, read: ReadBoxed): FilmFacts | null {
   const tracks = [...film.boxes(moov.start, moov.end)]
     .filter(({ type }) => type === "trak")
     .map((trak) => trackOf(film, trak));
+  if (tracks.length === 0) return null;
   const isEncrypted = tracks.some(({ trak }) =>
     sampleEntriesOf(film, trak).some(({ type }) => ENCRYPTED.has(type)),
   );

@@ -93,6 +93,8 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
   throw fileNotFound({ check: "expiry", expected: `after ${expected}`, found });
 }
 
+/** How long a page shows the preview of a file that was deleted since. */
+const PREVIEW_FRESH_SECONDS = 5 * 60;
 /** The caller has given up by then. */
 const SERVE_MS_MAX = 100_000;
 
@@ -106,6 +108,8 @@ const slots = new FairLimit({ capacity: 6, perOwner: 2, waitingMax: 10, waitingO
 export interface ServedImage extends Picture {
   /** How long a copy may be cached. */
   readonly freshSeconds: number;
+  /** Whether only the reader may cache it. Previews are for the file's owner, who may delete it. */
+  readonly isPrivate: boolean;
 }
 
 const fileNotFound = (failedCheck?: FailedCheck) =>
@@ -132,7 +136,10 @@ export async function serveFitted(
     )?.result;
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;
-  return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
+  const isPrivate = claims.isPreview === true;
+  const leftSeconds = Math.floor((claims.until - now.getTime()) / 1000);
+  const freshSeconds = isPrivate ? Math.min(leftSeconds, PREVIEW_FRESH_SECONDS) : leftSeconds;
+  return { bytes, contentType, freshSeconds, isPrivate };
 }
 
 async function fit(

@@ -17,6 +17,8 @@ export interface FileFacts extends Pick<
   "width" | "height" | "durationSeconds" | "film"
 > {
   readonly image: ImageFacts | null;
+  /** Set for a film in boxes without an index. A network may still accept it, but nobody could play it. */
+  readonly isUnreadable?: true;
 }
 
 /** `usedMs` is the CPU time of this reading, since one limit holds for all readings of a file. */

@@ -72,6 +72,7 @@ export interface OpenLimits {
 /** An opened file with the facts that its bytes show. */
 export interface OpenedMedia extends MediaFile {
   readonly image: ImageFacts | null;
+  readonly isUnreadable?: true | undefined;
 }
 
 /**

@@ -63,6 +63,9 @@ const FETCH_MS_MAX = 30_000;
 
 const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, image: null };
 
+/** Types whose index is in boxes. Everything else about them may be unknown, but not that there is one. */
+const BOXED = /^(?:video\/(?:mp4|quicktime|3gpp2?)|audio\/mp4)$/;
+
 type File = Pick<MediaFacts, "contentType" | "size">;
 
 /** Time limit for reading a whole image. After that, its first bytes have to be enough. */
@@ -123,7 +126,12 @@ async function readVideoFacts(
   for (let reading = 0; reading < READINGS_MAX; reading += 1) {
     const answer = await readBytes(readBy, sampled, { pieces: known.pieces, usedMs });
     usedMs += answer.usedMs;
-    if (answer.kind === "facts") return answer.facts;
+    if (answer.kind === "facts") {
+      const { film, width, durationSeconds } = answer.facts;
+      const isRead = film !== undefined || width !== null || durationSeconds !== null;
+      const isUnreadable = !isRead && BOXED.test(file.contentType);
+      return { ...answer.facts, ...(isUnreadable ? { isUnreadable } : {}) };
+    }
     const { start, end } = known.toFetch(answer.start, answer.end, file.size);
     if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
     memory.take(end - start);

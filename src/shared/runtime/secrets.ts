@@ -115,16 +115,19 @@ export function seal(text: string, boundTo: string, keys: DataKeys): string {
 
 /** Opens sealed text. The result is undefined when its data key is gone, or when the text was changed or moved. */
 export function unseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
-  const [version, keyId = "", iv = "", text = "", tag = ""] = sealed.split(".");
+  const [version, keyId = "", ...coded] = sealed.split(".");
   const key = keys.get(keyId);
-  if (version !== SEAL_VERSION || key === undefined) return undefined;
+  const [iv, text, tag, more] = coded.map((part) => Buffer.from(part, "base64url"));
+  if (version !== SEAL_VERSION || key === undefined || more !== undefined) return undefined;
+  if (iv === undefined || text === undefined || tag === undefined) return undefined;
+  // The decoder passes over what it doesn't know, so that a text with more in it would open, too.
+  if ([iv, text, tag].some((bytes, index) => bytes.toString("base64url") !== coded[index]))
+    return undefined;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(iv, "base64url"), {
-      authTagLength: 16,
-    });
+    const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: 16 });
     decipher.setAAD(Buffer.from(boundTo));
-    decipher.setAuthTag(Buffer.from(tag, "base64url"));
-    return decipher.update(text, "base64url", "utf8") + decipher.final("utf8");
+    decipher.setAuthTag(tag);
+    return decipher.update(text, undefined, "utf8") + decipher.final("utf8");
   } catch {
     return undefined;
   }

@@ -5,3 +5,6 @@ export type StorageAccount =
       readonly accountName: string;
       readonly clientId: string | undefined;
     };
+
+/** What Blob Storage takes in one PUT. Operators may set a smaller limit. */
+export const PUT_BYTES_MAX = 5_242_880_000;

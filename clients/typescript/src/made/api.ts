@@ -944,6 +944,7 @@ export interface components {
         };
       };
       mail?: "ok" | "failing";
+      files: "ok" | "failing" | "off";
     };
     RecoveryCodes: {
       readonly recoveryCodes: string[];

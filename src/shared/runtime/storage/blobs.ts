@@ -31,6 +31,8 @@ export interface StoredBlob {
   readonly size: number;
   /** Changes with the content. */
   readonly etag: string;
+  /** Whether readers get its bytes as they were sent. An uploader can have them archived, encrypted or named as coded. */
+  readonly isReadable: boolean;
 }
 
 /** A part of a blob, in the version that was seen before. */
@@ -49,7 +51,7 @@ export interface ReadAddress {
   readonly filename: string;
 }
 
-/** The blob, or the version of it that was seen before, isn't there. */
+/** The blob, or the version of it that was seen before, isn't there or can't be read. */
 export class MissingBlob extends Error {}
 
 /**
@@ -81,7 +83,18 @@ export class Blobs {
       (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
     );
     const contentDisposition = `attachment; filename="${plain}"; filename*=UTF-8''${coded}`;
-    return await this.#address(name, "r", seconds, { contentType, contentDisposition });
+    // Replaces what the uploader may have said. A shared cache would show it to others, and for longer.
+    const cacheControl = `private, max-age=${seconds}`;
+    const shown = { contentType, contentDisposition, cacheControl };
+    return await this.#address(name, "r", seconds, shown);
+  }
+
+  /** Checks that the container answers, and that addresses in it can be signed. Rejects otherwise. */
+  async check(): Promise<void> {
+    await this.#ask(async ({ client }) => {
+      await client.getProperties({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+    });
+    await this.createAddress("readiness", 60);
   }
 
   /** Finds a blob's size and version. */
@@ -90,9 +103,13 @@ export class Blobs {
       try {
         const abortSignal = AbortSignal.timeout(CALL_TIMEOUT_MS);
         const found = await client.getBlobClient(name).getProperties({ abortSignal });
-        return { size: found.contentLength ?? 0, etag: found.etag ?? "" };
+        const { contentLength: size = 0, etag = "", accessTier, contentEncoding = "" } = found;
+        return { size, etag, isReadable: accessTier !== "Archive" && contentEncoding === "" };
       } catch (error) {
-        if (failureOf(error).status === 404) return undefined;
+        const { status } = failureOf(error);
+        if (status === 404) return undefined;
+        // The uploader's own key encrypts it.
+        if (status === 409) return { size: 0, etag: "", isReadable: false };
         throw error;
       }
     });
@@ -121,7 +138,8 @@ export class Blobs {
         return bytes;
       } catch (error) {
         const { status } = failureOf(error);
-        if (status === 404 || status === 412 || status === 416) throw new MissingBlob();
+        // 409: it was archived since, for example.
+        if (status !== undefined && [404, 409, 412, 416].includes(status)) throw new MissingBlob();
         throw error;
       }
     });
@@ -155,7 +173,7 @@ export class Blobs {
     blobName: string,
     permissions: string,
     seconds: number,
-    shown: Pick<BlobSASSignatureValues, "contentType" | "contentDisposition"> = {},
+    shown: Pick<BlobSASSignatureValues, "contentType" | "contentDisposition" | "cacheControl"> = {},
   ): Promise<string> {
     return await this.#ask(async ({ client, sign, isInsecure }) => {
       const { BlobSASPermissions, SASProtocol } = await import("@azure/storage-blob");

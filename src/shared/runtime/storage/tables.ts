@@ -2,7 +2,8 @@ import type { StorageAccount } from "../storage-account.ts";
 import { RequestGate } from "./request-gate.ts";
 import { Table } from "./table.ts";
 import type { TokenCredential } from "@azure/identity";
-import { SingleFlight } from "../promises.ts";
+import { invariant } from "../errors.ts";
+import { DelegationKeys } from "./delegation-keys.ts";
 import { Blobs, type BlobContainer } from "./blobs.ts";
 import { Queue } from "./queue.ts";
 
@@ -60,11 +61,6 @@ export function openQueue(account: StorageAccount, name: string): Queue {
   });
 }
 
-/** How long a key that signs addresses is valid. It is fetched again daily, so that each address has two days at least. */
-const KEY_MS = 3 * 24 * 3_600_000;
-const KEY_FRESH_MS = 24 * 3_600_000;
-/** The service's clock may be behind. */
-const CLOCK_SKEW_MS = 15 * 60_000;
 const KEY_TIMEOUT_MS = 10_000;
 
 /** Opens a container of an account. Nothing is loaded or connected before the first call. */
@@ -89,23 +85,16 @@ export function openBlobs(account: StorageAccount, container: string): Blobs {
     const { accountName } = account;
     const url = `https://${accountName}.blob.core.windows.net`;
     const service = new BlobServiceClient(url, await credential(account.clientId), triedOnce);
-    const fetchKey = async () => {
-      const now = Date.now();
-      const [startsOn, expiresOn] = [new Date(now - CLOCK_SKEW_MS), new Date(now + KEY_MS)];
+    const keys = new DelegationKeys((startsOn, expiresOn) => {
       const abortSignal = AbortSignal.timeout(KEY_TIMEOUT_MS);
-      return await service.getUserDelegationKey(startsOn, expiresOn, { abortSignal });
-    };
-    const keys = new SingleFlight<Awaited<ReturnType<typeof fetchKey>>>();
-    let latest:
-      { readonly key: Awaited<ReturnType<typeof fetchKey>>; readonly at: number } | undefined;
+      return service.getUserDelegationKey(startsOn, expiresOn, { abortSignal });
+    });
     return {
       client: service.getContainerClient(container),
       async sign(values) {
-        if (latest === undefined || Date.now() - latest.at > KEY_FRESH_MS) {
-          const at = Date.now();
-          latest = { key: await keys.run("", fetchKey), at };
-        }
-        return generateBlobSASQueryParameters(values, latest.key, accountName);
+        const { expiresOn } = values;
+        invariant(expiresOn !== undefined, "an address without end is signed");
+        return generateBlobSASQueryParameters(values, await keys.keyFor(expiresOn), accountName);
       },
       isInsecure: false,
     };
