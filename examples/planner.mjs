@@ -23,11 +23,14 @@ const POSTS_SHOWN = 30;
 
 const demoFile = process.env.RELAY_DEMO ?? ".local/demo.json";
 const demo = existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, "utf8")) : {};
+const profileId = process.env.RELAY_PROFILE ?? demo.profileId;
 const relay = new RelayClient({
   baseUrl: process.env.RELAY_URL ?? demo.baseUrl ?? "",
   key: process.env.RELAY_KEY ?? demo.apiKey,
-  profileId: process.env.RELAY_PROFILE ?? demo.profileId,
+  profileId,
 });
+// Posts of a local run aren't at the networks' addresses: the sandbox shows them.
+const sandboxUrl = process.env.RELAY_URL === undefined ? demo.sandboxUrl : undefined;
 
 // The relay has the posts. These are those that are shown, and the pages that wait for news of them.
 const posts = new Map();
@@ -104,6 +107,17 @@ async function plan(form) {
   return { status: 303, headers: { location: "/" } };
 }
 
+/** Leads to the connect page, which leads back here. */
+async function connect() {
+  const { connectUrl } = await relay.createConnectSession({
+    profileId,
+    platforms: NETWORKS,
+    returnUrl: `${PUBLIC_URL}/`,
+    branding: { name: "Planner" },
+  });
+  return { status: 303, headers: { location: connectUrl } };
+}
+
 async function cancel(postId) {
   try {
     await relay.cancelPost({ postId });
@@ -136,7 +150,7 @@ function itemOf({ id, text, status, scheduleAt, legs }) {
   const ends = legs.map(({ platform, url, error }) =>
     url === null
       ? `${platform}: ${error === null ? "…" : escape(`${error.message} ${error.remediation}`)}`
-      : `<a href="${escape(url)}">${platform}</a>`,
+      : `<a href="${escape(sandboxUrl === undefined ? url : `${sandboxUrl}/#${platform}`)}">${platform}</a>`,
   );
   const button = `<form method="post" action="/posts/${id}/cancel"><button>Cancel</button></form>`;
   const isScheduled = status === "scheduled";
@@ -169,7 +183,7 @@ function page(problems = [], form = new URLSearchParams()) {
 <p><label>Address of a picture, without which Instagram takes no post <input type="url" name="picture" value="${escape(form.get("picture") ?? "")}"></label></p>
 <p>${boxes.join(" ")}</p>
 <p><label>When (now, if empty) <input type="datetime-local" id="at"></label> <button>Plan</button></p>
-</form><ul id="posts">${listOfPosts()}</ul>
+</form><form method="post" action="/connect"><button>Link accounts</button></form><ul id="posts">${listOfPosts()}</ul>
 <script>
   // The relay expects instants. What "nine o'clock" means is known here, where the person is.
   document.forms[0].onsubmit = ({ target }) => {
@@ -207,6 +221,7 @@ async function answer(request) {
     if (pathname === "/webhooks") return receive(request.headers, body);
     // A page of another site can send a form, too, and says where it comes from.
     if (request.headers["sec-fetch-site"] === "cross-site") return { status: 403 };
+    if (pathname === "/connect") return connect();
     if (pathname === "/posts") return plan(new URLSearchParams(body.toString()));
     if (postId !== undefined) return cancel(postId);
   } else if (pathname === "/") return page();

@@ -44,6 +44,16 @@ describe("code in documents", () => {
     expect([...new Set(listed)].sort()).toEqual(NOT_RUN.toSorted());
   });
 
+  test("a shell function that several documents define is the same in all", () => {
+    const defined = new Map<string, Set<string>>();
+    for (const { code } of blocks)
+      for (const [text, name = ""] of code.matchAll(/^(\w+)\(\) \{\n[^]*?^\}$/gm))
+        defined.set(name, new Set([...(defined.get(name) ?? []), text]));
+    expect(defined.has("relay")).toBe(true);
+    const differing = [...defined].filter(([, texts]) => texts.size > 1).map(([name]) => name);
+    expect(differing).toEqual([]);
+  });
+
   test.each(
     blocks
       .filter((block) => treatmentOf(block).kind === "json")

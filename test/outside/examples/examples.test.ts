@@ -119,6 +119,16 @@ describe("the examples, with what npm start runs", () => {
       EXAMPLE_MS,
     );
 
+    test(
+      "says why a leg failed, and what to do about it",
+      async () => {
+        const { code, output } = await python("Refused [fail:text_invalid]", "--to", "mastodon");
+        expect(output).toMatch(/^mastodon: failed Mastodon does not accept this text\. Change /m);
+        expect(code).toBe(1);
+      },
+      EXAMPLE_MS,
+    );
+
     test("schedules", async () => {
       const at = new Date(Date.now() + 24 * 3600 * 1000).toISOString();
       const { code, output } = await python("Tomorrow", "--to", "bluesky", "--at", at);
@@ -237,6 +247,14 @@ describe("the examples, with what npm start runs", () => {
       },
       EXAMPLE_MS,
     );
+
+    test("leads to posts that the sandbox shows, and to the connect page", async () => {
+      const [, shown = ""] = /<a href="([^"]+)">bluesky<\/a>/.exec(await page("/posts")) ?? [];
+      expect(shown).toBe(`${readDemo(place).sandboxUrl}/#bluesky`);
+      const started = await fetch(`${at}/connect`, { method: "POST", redirect: "manual" });
+      const connectPage = await fetch(started.headers.get("location") ?? "");
+      expect([started.status, connectPage.status]).toEqual([303, 200]);
+    });
 
     test("takes nothing that the relay didn't sign, and no form of another site", async () => {
       const headers = { "x-social-restapi-signature": `t=${Math.floor(Date.now() / 1000)},v1=00` };
