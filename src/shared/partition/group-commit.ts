@@ -82,8 +82,8 @@ export class GroupCommit {
       // Safe: operations with the same id are the same operation, with the same type of answer.
       return earlier.promise as Promise<Answer>;
     }
-    const isGuessWrong = operation.rowKeys.some((rowKey) =>
-      this.#takenKeys.has(this.#takenKey(rowKey)),
+    const isGuessWrong = [...(operation.known ?? [])].some(
+      ([rowKey, stored]) => stored === undefined && this.#takenKeys.has(this.#takenKey(rowKey)),
     );
     const pending = newPending(operation, isGuessWrong);
     this.#byId.set(operation.id, pending);
