@@ -71,7 +71,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   files,
   floods: () => tests("floods"),
   heic: () => tests("heic"),
-  large: () => tests("large-files"),
+  large: async () => (await tests("large-files")) && (await tests("slow-storage")),
   generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),
