@@ -3,7 +3,7 @@ import { tolerated } from "../setup/bounds.ts";
 import { fuzzFiles } from "./fuzz.ts";
 
 /** The long check reads fifty thousand others. */
-const MUTANTS = 350;
+const MUTANTS = 200;
 const MEGABYTE = 1024 * 1024;
 
 const TIMES = { retry: 1, timeout: 180_000 };

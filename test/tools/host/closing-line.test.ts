@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
+import { casesOf } from "../../setup/long-check.ts";
 
 /** What a run over these test files prints last. The folder is inside the project, where `vitest` can be resolved. */
 async function lastLine(files: Record<string, string>): Promise<string | undefined> {
@@ -34,7 +35,18 @@ async function lastLine(files: Record<string, string>): Promise<string | undefin
 const CONFIG = 'export default { test: { include: ["*.check.mjs"], exclude: [] } };';
 const IMPORT = 'import { beforeAll, describe, expect, test } from "vitest";\n';
 
-test.each([
+/** The first has every kind of end. */
+const RUNS: readonly (readonly [line: string, files: Record<string, string>])[] = [
+  [
+    "1 passed, 4 failed, 2 skipped",
+    {
+      "a.check.mjs": `${IMPORT}test("a", () => {}); test("b", () => expect(1).toBe(2));
+        test.skip("c", () => {});`,
+      "b.check.mjs": 'import "./not-there.mjs";',
+      "c.check.mjs": `${IMPORT}describe("s", () => { beforeAll(() => { throw new Error("x"); }); test("t", () => {}); });`,
+      "d.check.mjs": 'throw new Error("y");',
+    },
+  ],
   ["1 passed, 0 failed", { "a.check.mjs": `${IMPORT}test("a", () => {});` }],
   [
     "1 passed, 1 failed, 2 skipped",
@@ -61,7 +73,9 @@ test.each([
       });`,
     },
   ],
-])("a run ends with the line %s", async (line, files) => {
+];
+
+test.each(casesOf(RUNS))("a run ends with the line %s", async (line, files) => {
   expect(await lastLine({ "vitest.config.mjs": CONFIG, ...files })).toBe(line);
 });
 
