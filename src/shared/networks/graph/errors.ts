@@ -12,8 +12,10 @@ import { type HttpResponse, parseAnswer } from "../../runtime/http-call.ts";
 // otherwise invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling).
 // Together with the token, Meta checks that the app may make a call at all: its state, its secret's proof, its
 // capabilities. No document says that of other refusals, and some calls created posts although they were refused: with
-// code 4 on Instagram, and with "Unsupported post request." on Facebook
-// (https://github.com/facebookarchive/php-graph-sdk/issues/216).
+// code 4 on Instagram, and on Facebook with "Unsupported post request.", with 100 about a field of the answer and with 200
+// about the author (https://github.com/facebookarchive/php-graph-sdk/issues/216,
+// https://github.com/sns-sdks/python-facebook/issues/224, https://github.com/hybridauth/hybridauth/issues/219). So a
+// refusal of a post is no proof by its number: the page is read first, a minute later.
 const REAUTH = provenRefusal("connection_needs_reauth");
 const PERMISSION = refusal("permission_missing");
 const OUR_FAULT = refusal("app_misconfigured");
