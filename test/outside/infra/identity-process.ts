@@ -1,3 +1,7 @@
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { DefaultAzureCredential } from "@azure/identity";
+import { BlobServiceClient, BlockBlobClient, RestError } from "@azure/storage-blob";
 import { checkReadiness } from "../../../src/shared/http/check-readiness.ts";
 import { readConfig } from "../../../src/shared/config/config.ts";
 import { newErasure } from "../../../src/shared/erasure/erasure-stages.ts";
@@ -11,7 +15,7 @@ import { buildServices } from "../../../src/shared/compose.ts";
 const services = buildServices(readConfig());
 const now = services.clock.now();
 const [platformId, profileId] = [newId("platform", now), newId("profile", now)];
-const applicationId = newId("application", now);
+const [applicationId, fileId] = [newId("application", now), newId("file", now)];
 const requestedBy = { kind: "session", id: newId("user", now) } as const;
 
 await services.erasure.erasures.open(
@@ -25,6 +29,54 @@ await services.publishing.stores.publishQueue.hint({
   postId,
   networks: ["bluesky"],
 });
-const { checks } = await checkReadiness(services);
+
+// As the template does. Azurite has no containers at first, and the other process may have made it.
+const { blobs } = services.publishing.files.stores;
+const signing = new DefaultAzureCredential();
+const account = new BlobServiceClient("https://stmediaexample.blob.core.windows.net", signing);
+await account.getContainerClient("media").createIfNotExists();
+
+let keysFetched = 0;
+// oxlint-disable-next-line typescript/unbound-method -- it is called on the client
+const { getUserDelegationKey } = BlobServiceClient.prototype;
+Object.assign(BlobServiceClient.prototype, {
+  getUserDelegationKey(...given: unknown[]): unknown {
+    keysFetched += 1;
+    return Reflect.apply(getUserDelegationKey, this, given);
+  },
+});
+const { checks, files } = await checkReadiness(services);
+const name = `identity/${fileId}`;
+const [uploadAddress, readAddress] = await Promise.all([
+  blobs.createAddress(name, 30 * 60),
+  blobs.readAddress(name, { seconds: 26 * 3_600, contentType: "image/jpeg", filename: "a.jpg" }),
+]);
+const send = async (address: string) => {
+  try {
+    const bytes = "the bytes of a file";
+    // oxlint-disable-next-line no-underscore-dangle -- the SDK's name
+    return (await new BlockBlobClient(address).upload(bytes, bytes.length))._response.status;
+  } catch (error) {
+    return error instanceof RestError ? error.statusCode : String(error);
+  }
+};
+const sent = await send(uploadAddress);
+const sentAgain = await send(uploadAddress);
+const sentElsewhere = await send(uploadAddress.replace(fileId, `${fileId}0`));
+const answer = await new BlockBlobClient(readAddress).download();
+const content = await text(answer.readableStreamBody ?? Readable.from([]));
 const read = (await services.erasure.erasures.find(profileId)) !== undefined;
-process.stdout.write(JSON.stringify({ read, checks }));
+process.stdout.write(
+  JSON.stringify({
+    read,
+    checks,
+    files,
+    sent,
+    sentAgain,
+    sentElsewhere,
+    content,
+    shownAs: answer.contentDisposition,
+    keysFetched,
+    addresses: [uploadAddress, readAddress],
+  }),
+);

@@ -42,6 +42,8 @@ function tokenFor(resource: string): string {
     iat: now - 60,
     nbf: now - 60,
     exp: now + 3600,
+    oid: "0e5a8f2c-0000-4000-8000-0e5a8f2c0000",
+    tid: TENANT,
   };
   return `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}.${part({ none: true })}`;
 }
@@ -103,7 +105,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relay-identity-"));
   const files = await certificate();
   const key = Buffer.alloc(64, 1).toString("base64");
-  const accounts = `sthostexample:${key};stdataexample:${key}`;
+  const accounts = `sthostexample:${key};stdataexample:${key};stmediaexample:${key}`;
   azurite = await startAzurite({ inMemory: true, secured: { ...files, accounts } });
   platform = identityEndpoint();
   proxy = tunnel(azurite.ports);
@@ -112,6 +114,7 @@ beforeAll(async () => {
     AZURE_FUNCTIONS_ENVIRONMENT: "Development",
     AzureWebJobsStorage__accountName: "sthostexample",
     DATA_STORAGE__accountName: "stdataexample",
+    MEDIA_STORAGE__accountName: "stmediaexample",
     AZURE_CLIENT_ID: CLIENT_ID,
     IDENTITY_ENDPOINT: `http://127.0.0.1:${await listen(platform)}/msi/token`,
     IDENTITY_HEADER: HEADER,
@@ -142,16 +145,46 @@ const start = (changes: Readonly<Record<string, string>> = {}) =>
   });
 
 describe("with the names of its storage accounts and an identity", () => {
-  test("the product writes and reads tables and queues without any secret of theirs", async () => {
+  test("the product writes and reads tables, queues and files without any secret of theirs", async () => {
     const { stdout } = await start();
     expect(JSON.parse(stdout)).toMatchObject({
       read: true,
       checks: { tables: { status: "ok" }, queues: { status: "ok" } },
+      files: "ok",
+      sent: 201,
+      sentAgain: 403,
+      sentElsewhere: 403,
+      content: "the bytes of a file",
+      shownAs: "attachment; filename=\"a.jpg\"; filename*=UTF-8''a.jpg",
     });
     expect(new Set(dialled)).toEqual(
-      new Set([`stdataexample.table.${SUFFIX}`, `sthostexample.queue.${SUFFIX}`]),
+      new Set([
+        `stdataexample.table.${SUFFIX}`,
+        `sthostexample.queue.${SUFFIX}`,
+        `stmediaexample.blob.${SUFFIX}`,
+      ]),
     );
     expect(JSON.stringify(environment)).not.toMatch(/AccountKey|SharedAccess/i);
+  });
+
+  test("it signs the addresses of files by one key, which two processes need not share and addresses don't outlive", async () => {
+    const processes = await Promise.all([start(), start()]);
+    for (const { stdout } of processes) {
+      const { keysFetched, addresses } = JSON.parse(stdout) as {
+        keysFetched: number;
+        addresses: string[];
+      };
+      expect(keysFetched).toBe(1);
+      for (const address of addresses) {
+        const { searchParams } = new URL(address);
+        const time = (name: string) => Date.parse(searchParams.get(name) ?? "");
+        expect(time("ske")).toBeGreaterThan(time("se"));
+        // The service's clock may be behind: the key is older, and the address has no beginning.
+        expect(time("skt")).toBeLessThan(Date.now() - 10 * 60_000);
+        expect(searchParams.get("st")).toBeNull();
+        expect(searchParams.get("spr")).toBe("https");
+      }
+    }
   });
 
   test("it asks for a token of the very identity that it was given, once for all tables and queues", async () => {

@@ -9,6 +9,8 @@ import { failureOf, isDefinite, retryHarmless } from "./failure.ts";
 
 /** The container of customers' files. */
 export const FILES_CONTAINER = "media";
+/** How addresses are signed. Later versions add nothing that is used here, and no emulator checks them yet. */
+const SIGNED_VERSION = "2025-11-05";
 const CALL_TIMEOUT_MS = 10_000;
 /**
  * Longer, because a piece of a file has up to some megabytes. All tries of one end before the shortest call in which a
@@ -178,6 +180,7 @@ export class Blobs {
     return await this.#ask(async ({ client, sign, isInsecure }) => {
       const { BlobSASPermissions, SASProtocol } = await import("@azure/storage-blob");
       const query = await sign({
+        version: SIGNED_VERSION,
         containerName: client.containerName,
         blobName,
         permissions: BlobSASPermissions.parse(permissions),
