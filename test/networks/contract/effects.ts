@@ -26,6 +26,7 @@ const REFUSALS = ["content_rejected", "invalid_request"] as const;
 /** The effects of a network's calls: whatever becomes of one, a leg is out once, paid once, and says so. */
 export function describeEffects(contract: NetworkContract, start: () => Promise<World>): void {
   const world = forFile(() => start());
+  const [firstForm] = Object.values(contract.forms);
 
   describe.each(Object.entries(contract.forms))("%s", (name, form) => {
     const isUnknowable = contract.unknowable?.includes(name) === true;
@@ -34,7 +35,8 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
       "a post is out once for any call %s",
       { timeout: TIMEOUT_MS },
       async (_, fault) => {
-        for (const step of await troubledSteps(world, form, fault)) {
+        const isSent = LOSSES.some(([, loss]) => loss === fault) || form === firstForm;
+        for (const step of await troubledSteps(world, form, fault, isSent)) {
           const run = await runLeg(world, form, { step, fault });
           const where = `${fault} at ${step.name}`;
           expectTruth(run, where);
