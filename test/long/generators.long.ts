@@ -9,7 +9,14 @@ import {
   generateAndCompile,
   postmanRequests,
 } from "../outside/generators/generators.ts";
-import { hasDotnet, installKiota, LANGUAGES, type Kiota } from "../outside/generators/kiota.ts";
+import {
+  hasDotnet,
+  hasPython,
+  hasPythonPackages,
+  installKiota,
+  LANGUAGES,
+  type Kiota,
+} from "../outside/generators/kiota.ts";
 import { INSTALL_MS_MAX } from "../setup/install-packages.ts";
 import { aPublisher } from "../setup/publisher.ts";
 import { serveRelay } from "../setup/relay-server.ts";
@@ -91,21 +98,42 @@ describe.skipIf(!hasDotnet)("Kiota", () => {
     expect(files.length).toBeGreaterThan(300);
   });
 
-  test("the page's program in C# publishes", { timeout }, async () => {
+  /** Runs a program of the page with a key that is right, and with a wrong one. */
+  async function publish(run: Kiota["runProgram"], text: string) {
     const sandbox = await startSandbox();
     const relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });
     const server = await serveRelay(relay);
     try {
       const { key, profileId } = await aPublisher(relay);
       const environment = { RELAY_URL: server.baseUrl, RELAY_KEY: key, RELAY_PROFILE: profileId };
-      expect(await kiota.runProgram(environment)).toMatch(/^pst_\w+ Processing\n$/);
-      expect(sandbox.posts().map(({ text }) => text)).toEqual(["Hello from C#", "Hello from C#"]);
-      const wrong = { ...environment, RELAY_KEY: `${key}0` };
-      expect(await kiota.runProgram(wrong)).toMatch(/^Invalid_credentials: \S/);
+      const printed = await run(environment);
+      expect(sandbox.posts().map((post) => post.text)).toEqual([text, text]);
+      return [printed, await run({ ...environment, RELAY_KEY: `${key}0` })];
     } finally {
       await server.close();
       await relay.stop();
       await sandbox.stop();
     }
+  }
+
+  test("the page's program in C# publishes", { timeout }, async () => {
+    const [printed, refused] = await publish(kiota.runProgram, "Hello from C#");
+    expect(printed).toMatch(/^pst_\w+ Processing\n$/);
+    expect(refused).toMatch(/^Invalid_credentials: \S/);
   });
+
+  test.skipIf(!hasPython)("the page's program in Python compiles", { timeout }, async () => {
+    expect(await kiota.compilePython()).toEqual([]);
+  });
+
+  test.skipIf(!hasPythonPackages)(
+    "the page's program in Python publishes",
+    { timeout },
+    async () => {
+      await kiota.compilePython();
+      const [printed, refused] = await publish(kiota.runPython, "Hello from Python");
+      expect(printed).toMatch(/^pst_\w+ processing\n$/);
+      expect(refused).toMatch(/^invalid_credentials: \S/);
+    },
+  );
 });

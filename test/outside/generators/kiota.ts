@@ -1,11 +1,16 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { blocksOf } from "../../docs/blocks.ts";
 
 export const hasDotnet = spawnSync("dotnet", ["--version"], { stdio: "ignore" }).status === 0;
+const works = (...args: readonly string[]) =>
+  spawnSync("python3", args, { stdio: "ignore" }).status === 0;
+export const hasPython = works("--version");
+/** Whether Kiota's packages for Python are here, which come from PyPI alone. */
+export const hasPythonPackages = works("-c", "import kiota_http, kiota_serialization_json");
 export const LANGUAGES = ["CSharp", "Java", "Go", "PHP", "Python"] as const;
 
 const RUN_MS_MAX = 300_000;
@@ -28,6 +33,13 @@ export interface Kiota {
   generate(language: (typeof LANGUAGES)[number]): Promise<string>;
   /** Compiles the page's program in C# with the client, and runs it. Returns what it printed. */
   runProgram(environment: Readonly<Record<string, string>>): Promise<string>;
+  /**
+   * Compiles the page's program in Python and the client. Returns what the program imports from the client and the client
+   * doesn't have.
+   */
+  compilePython(): Promise<readonly string[]>;
+  /** Runs the page's program in Python, which has been compiled. Returns what it printed. */
+  runPython(environment: Readonly<Record<string, string>>): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -74,6 +86,30 @@ export async function installKiota(document: unknown): Promise<Kiota> {
       await run("dotnet", ["build", project, "-v", "q"], options);
       const app = join(project, "bin/Debug/net10.0/app.dll");
       const { stdout } = await run("dotnet", [app], {
+        ...options,
+        env: { ...env, ...environment },
+      });
+      return stdout;
+    },
+    async compilePython() {
+      const project = join(folder, "Python");
+      await generate("Python");
+      const [program] = blocksOf(PAGE).filter(({ language }) => language === "python");
+      const code = program?.code ?? "";
+      await writeFile(join(project, "publish.py"), code);
+      await run("python3", ["-m", "compileall", "-q", project], options);
+      const missing: string[] = [];
+      for (const [line, module = "", name = ""] of code.matchAll(
+        /^from (Relay\.[\w.]+) import (\w+)$/gm,
+      )) {
+        const source = await readFile(join(project, `${module.replaceAll(".", "/")}.py`), "utf8");
+        if (!source.includes(`\nclass ${name}(`)) missing.push(line);
+      }
+      return missing;
+    },
+    async runPython(environment) {
+      const program = join(folder, "Python/publish.py");
+      const { stdout } = await run("python3", [program], {
         ...options,
         env: { ...env, ...environment },
       });
