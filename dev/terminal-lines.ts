@@ -34,7 +34,7 @@ export interface Surroundings {
 }
 
 const NETWORK_WIDTH = 9;
-const ACCOUNT_WIDTH = 26;
+const ACCOUNT_WIDTH = 28;
 /** Shown elsewhere in the line, or of no use to a reader. */
 const HIDDEN: ReadonlySet<string> = new Set(
   "at level message event requestId traceId platformId worker timer".split(" "),
@@ -102,7 +102,9 @@ function failed(line: LogLine, surroundings: Surroundings): string {
 }
 
 function delayed(line: LogLine, surroundings: Surroundings): string {
-  const rest = `${textOf(line, "reason")}, again at ${timeOf(textOf(line, "until"))}`;
+  const reason = textOf(line, "reason");
+  const next = reason === "outcome_unknown" ? "looks for the post" : "again";
+  const rest = `${reason}, ${next} at ${timeOf(textOf(line, "until"))}`;
   return legLine(line, accountOf(line, surroundings), uncertain("waits    "), rest);
 }
 

@@ -340,11 +340,15 @@ export const DOCS_SCRIPT = `
   const demoApplication = known.get("app");
   const PREFIXES = { applicationId: "app", connectionId: "con", deliveryId: "dlv", keyId: "key", mediaId: "med", postId: "pst",
     profileId: "prf", sessionId: "cns", webhookId: "whk" };
+  // Times of examples are long over: a week until now takes their place.
+  const recent = (query) => query.replace(/\\b(from|to)=\\d{4}-[^&]+/g, (_, name) =>
+    name + "=" + new Date(Date.now() - (name === "from" ? 7 * 86_400_000 : 0)).toISOString());
   const filled = (path) => path.replace(/\\{(\\w+)\\}/g, (place, name) => known.get(PREFIXES[name]) ?? place);
   // The example as a call that this relay can carry out: with ids and a file that there are, and a text that was not sent before.
-  const tried = (example) => example && JSON.stringify(JSON.parse(example), (name, value) =>
+  const tried = (example, call) => example && JSON.stringify(JSON.parse(example), (name, value) =>
     name === "mediaUrls" ? value.map(() => "https://media.sandbox.test/portrait.jpg") :
     name === "text" ? value + " " + new Date().toLocaleTimeString("en-GB") :
+    name === "url" && /^POST \\/v1\\/webhooks$/.test(call) ? "http://localhost:3000/webhooks" :
     typeof value === "string" && /^[a-z]{3}_[0-9A-Z]{26}$/.test(value) ? known.get(value.slice(0, 3)) ?? value : value, 2);
   const addTry = (samples) => {
     const article = samples.closest("article");
@@ -359,7 +363,7 @@ export const DOCS_SCRIPT = `
         open.setAttribute("aria-expanded", String(!panel.hidden));
         return;
       }
-      const path = filled(article.querySelector(".place code").textContent + (samples.dataset.query ?? ""));
+      const path = filled(article.querySelector(".place code").textContent + recent(samples.dataset.query ?? ""));
       panel = make("form", { className: "try" });
       const label = make("label", { textContent: method });
       const address = make("input", { value: path, spellcheck: false });
@@ -377,7 +381,7 @@ export const DOCS_SCRIPT = `
       };
       address.addEventListener("input", () => { if (!wrong.hidden) findPlace(); });
       const bodyLabel = make("label", { textContent: "Body", hidden: samples.dataset.try === "" });
-      const body = make("textarea", { value: tried(samples.dataset.try), spellcheck: false });
+      const body = make("textarea", { value: tried(samples.dataset.try, method + " " + path), spellcheck: false });
       bodyLabel.append(body);
       const send = make("button", { textContent: "Send with the demo's key" });
       const answer = make("pre", { tabIndex: -1, hidden: true });

@@ -60,7 +60,9 @@ export const ExportUsageQuery = shape(() => {
   return withOrderedRange(
     z.strictObject({
       from: instantFilter().describe(`${from.description} At most 31 days before \`to\`.`),
-      to: instantFilter().describe(`${to.description} Must be later than \`from\`.`),
+      to: instantFilter()
+        .describe(`${to.description} Must be later than \`from\`.`)
+        .meta({ examples: ["2026-03-31T00:00:00Z"] }),
       ...filter,
     }),
   );

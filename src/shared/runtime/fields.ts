@@ -8,9 +8,12 @@ const EXTERNAL_ID_MAX = 255;
 
 const TIME = "must be a time with Z or an offset, such as 2030-01-31T09:00:00Z";
 
-const timeWithOffset = (error: string) =>
+const timeWithOffset = (words: string) =>
   z.iso
-    .datetime({ offset: true, error })
+    .datetime({
+      offset: true,
+      error: ({ input }) => (input === undefined ? `is missing and ${words}` : words),
+    })
     .meta({ examples: ["2026-03-04T00:00:00Z"] })
     .transform((value) => new Date(value).toISOString());
 

@@ -275,6 +275,12 @@ describe("a refused request is told in whole sentences what each field has to be
     expect(sentence).toContain(` "${name}"`);
   });
 
+  test("a time that is missing is told to be missing", async () => {
+    expect(await told("GET", "v1/billing/usage/export", {}, "to=2026-03-04T00:00:00Z")).toEqual([
+      expect.stringMatching(/^"from" is missing and must be a time with Z or an offset, /),
+    ]);
+  });
+
   test("a limit out of range", async () => {
     const sentence = `"limit" must be a whole number from 1 to 100`;
     expect(await told("GET", "v1/posts", {}, "limit=1000")).toEqual([`${sentence}.`]);

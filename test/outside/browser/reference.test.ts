@@ -73,6 +73,7 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
           // The application is the demo's, and the post the one that was just created.
           ["listApplicationPosts", 200],
           ["getApplicationPost", 200],
+          ["exportUsage", 200],
         ] as const) {
           const samples = page.locator(`#${operation} > .samples`);
           await samples.getByRole("button", { name: "Try it" }).click();

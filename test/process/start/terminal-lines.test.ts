@@ -61,6 +61,12 @@ describe("the terminal shows", () => {
     );
   });
 
+  test("a leg of unknown outcome, and when it is looked for", () => {
+    const until = new Date().toISOString();
+    const line = shown(logLine("leg delayed", { ...leg, reason: "outcome_unknown", until }));
+    expect(line).toMatch(/waits +outcome_unknown, looks for the post at \d\d:\d\d:\d\d$/);
+  });
+
   test("trouble with what to do about it, shortened", () => {
     const fields = {
       queue: "publishing",
