@@ -5,7 +5,7 @@ import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
-import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
+import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { publishedBy, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { answer } from "./scripted-tools.ts";
@@ -294,11 +294,49 @@ describe("a video that the service does not make playable", () => {
 
   test("a video that the service does not make playable is refused when only the account's own server is left and that takes no file so large", async () => {
     const linked = { ...(await linkByPassword()), limits: { blobBytesMax: 1000 } };
-    sandbox.fault("bluesky", "uploadVideo", "html-502", 3);
-    const { outcome } = await walkLeg(bluesky, linked, clip, tools);
+    const http = (request: HttpRequest) =>
+      request.url.includes("/app.bsky.video.")
+        ? Promise.resolve(answer(404, "Not Found"))
+        : tools.http(request);
+    const { outcome } = await walkLeg(bluesky, linked, clip, { ...tools, http });
     expect(outcome).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected", rule: "bluesky.media.size" },
     });
+  });
+
+  test.each(["uploadVideo", "getUploadLimits", "getServiceAuth"])(
+    "a video that is too large for the account's own server waits for a service that is away: %s",
+    async (call) => {
+      const linked = { ...(await linkByPassword()), limits: { blobBytesMax: 1000 } };
+      for (const reply of [answer(503, "busy"), new HttpFailure("in_doubt", "timeout")]) {
+        const http = (request: HttpRequest) =>
+          !request.url.includes(call)
+            ? tools.http(request)
+            : reply instanceof HttpFailure
+              ? Promise.reject(reply)
+              : Promise.resolve(reply);
+        const { steps } = await walkLeg(bluesky, linked, clip, { ...tools, http });
+        expect(new Set(steps)).toEqual(new Set(["prepare try_later"]));
+      }
+      publishedBy(await walkLeg(bluesky, linked, clip, tools));
+    },
+  );
+
+  test("a film of another type, which only the service can convert, waits while the service takes none", async () => {
+    const linked = await linkByPassword();
+    const asOpened: typeof tools = {
+      ...tools,
+      openMedia: async (url, limits) => ({
+        ...(await tools.openMedia(url, limits)),
+        contentType: "video/quicktime",
+      }),
+      http: (request) =>
+        request.url.includes("/app.bsky.video.uploadVideo")
+          ? Promise.resolve(answer(400, CLOSED))
+          : tools.http(request),
+    };
+    const { steps } = await walkLeg(bluesky, linked, clip, asOpened);
+    expect(new Set(steps)).toEqual(new Set(["prepare try_later"]));
   });
 });

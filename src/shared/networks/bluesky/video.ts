@@ -3,8 +3,8 @@ import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
-import { type PrepareOutcome, type Rejection, unpublished } from "../contract/outcome.ts";
-import type { TryLater } from "../contract/outcome.ts";
+import { outage, type PrepareOutcome, type Rejection, unanswered } from "../contract/outcome.ts";
+import { type TryLater, unpublished } from "../contract/outcome.ts";
 import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
 import { aspectRatioOf, blobShape, type Embed } from "./upload.ts";
 import { uploadBlob, videoEmbed } from "./upload.ts";
@@ -29,6 +29,15 @@ export type VideoStep =
 type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
 type ShownVideo = Omit<RemoteVideo, "jobId">;
 
+/** The service isn't there, or not for this account. */
+interface NoService {
+  readonly kind: "no_service";
+  /** The outcome for a video that only the service can take. Absent where waiting doesn't help. */
+  readonly outage?: TryLater;
+}
+
+const NO_SERVICE: NoService = { kind: "no_service" };
+
 function waiting(video: RemoteVideo, pollAfterSeconds: number): VideoStep {
   return { kind: "waiting", video, wait: { pollAfterSeconds } };
 }
@@ -37,7 +46,8 @@ function waiting(video: RemoteVideo, pollAfterSeconds: number): VideoStep {
  * Brings the leg's video to the network: through the video service, so that it plays at once, or straight to the
  * account's server where there is no such service. An MP4 goes straight as well when what the service had made was
  * lost again: it would only answer that it knows the file. Of all else only the service can make the MP4 that a post
- * shows. `still`: of a moving image no video can be made here, but its first picture may be published.
+ * shows, and take one that is too large for the account's server, so these wait while the service is away. `still`: of a
+ * moving image no video can be made here, but its first picture may be published.
  */
 export async function bringVideo(
   leg: Leg,
@@ -47,16 +57,19 @@ export async function bringVideo(
   const isPlayable = file.contentType === "video/mp4";
   const shown = { alt, aspectRatio: aspectRatioOf(file), ...(isGif ? { isGif } : {}) };
   const isLost = leg.remote.reuploadedAt !== undefined && isPlayable;
-  const step = isLost ? undefined : await handOver(leg, file, shown);
-  return step ?? (isGif ? "still" : sendStraight(leg, file, shown));
-}
-
-async function sendStraight(leg: Leg, file: MediaFile, shown: ShownVideo): Promise<VideoStep> {
+  const step = isLost ? NO_SERVICE : await handOver(leg, file, shown);
+  if (step.kind !== "no_service") return step;
+  if (isGif) return "still";
   const { contentType, size } = file;
-  if (contentType !== "video/mp4")
-    return mediaRejected("bluesky.media.type", `${contentType}, past the video service`, 0);
+  if (!isPlayable)
+    return (
+      step.outage ??
+      mediaRejected("bluesky.media.type", `${contentType}, past the video service`, 0)
+    );
   if (size > blobBytesMax(leg.limits))
-    return mediaRejected("bluesky.media.size", `${size} bytes, past the video service`, 0);
+    return (
+      step.outage ?? mediaRejected("bluesky.media.size", `${size} bytes, past the video service`, 0)
+    );
   const blob = await uploadBlob({ bytes: file, contentType }, leg, 0);
   return "failure" in blob ? blob : { kind: "made", embed: videoEmbed(blob, shown) };
 }
@@ -79,7 +92,8 @@ const UPLOAD_METHOD = "com.atproto.repo.uploadBlob";
 const LIMITS_METHOD = "app.bsky.video.getUploadLimits";
 /** The service continues with the token after the upload. */
 const TOKEN_SECONDS = 1800;
-const UPLOAD_TIMEOUT_MS = 120_000;
+/** For up to 300 MB. What is left of a leg's 240 s is for its other calls, and a small file can still go straight. */
+const UPLOAD_TIMEOUT_MS = 180_000;
 const POLL_SECONDS = 5;
 const POLL_SECONDS_OUTAGE = 20;
 const POLL_SECONDS_MAX = 600;
@@ -109,13 +123,13 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /**
  * Hands a video over. The same bytes again are answered with what was made of them before. Its name, which is all that
- * the service has of it, is the same for the same leg. Undefined: the service is not there, or not for this account.
+ * the service has of it, is the same for the same leg.
  */
 async function handOver(
   leg: Leg,
   file: MediaFile,
   shown: ShownVideo,
-): Promise<VideoStep | undefined> {
+): Promise<VideoStep | NoService> {
   const { credentials, remote, tools } = leg;
   const refused = await askLimits(leg);
   if (refused !== "allowed") return refused;
@@ -136,11 +150,13 @@ async function handOver(
     timeoutMs: UPLOAD_TIMEOUT_MS,
   } as const;
   const answer = await exchange(tools, request);
-  if (isAway(answer)) return undefined;
+  if (isAway(answer)) return noService(answer);
   // For a file that was uploaded before, the status is an error, but the content is the wanted answer.
   const { data: status } = jobAnswer().safeParse(answer.json());
   const step = status && stepOf(status, shown);
-  if (step !== undefined || isOfToken(answer) || isClosed(answer)) return step;
+  if (step !== undefined) return step;
+  if (isClosed(answer)) return CLOSED;
+  if (isOfToken(answer)) return NO_SERVICE;
   const classified = classify(answer, tools.now());
   const isMedia = answer.status !== 429 && classified.code === "invalid_request";
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
@@ -207,6 +223,20 @@ function isClosed(answer: HttpResponse): boolean {
   );
 }
 
+const CLOSED: NoService = {
+  kind: "no_service",
+  outage: outage("the video service takes none now"),
+};
+
+/** Says whether it may help to wait for a service that did not answer, or answered with an error. */
+function noService(answer: HttpResponse | HttpFailure): NoService {
+  if (answer instanceof HttpFailure) return { kind: "no_service", outage: unanswered(answer) };
+  const { status } = answer;
+  return status === 404 || status === 501
+    ? NO_SERVICE
+    : { kind: "no_service", outage: outage(`the video service answered ${status}`) };
+}
+
 /** Reports whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
@@ -218,17 +248,17 @@ const uploadLimitsShape = objectShape(() => ({
   message: lenient(z.string()),
 }));
 
-/** Returns the reason why the account may not upload a video now; undefined where the service is not there. */
-async function askLimits(as: AsAccount): Promise<TryLater | Rejection | "allowed" | undefined> {
+/** Returns the reason why the account may not upload a video now. */
+async function askLimits(as: AsAccount): Promise<TryLater | Rejection | NoService | "allowed"> {
   const token = await vouch(SERVICE_DID, LIMITS_METHOD, as);
   if (typeof token !== "string") return token;
   const request = { ...query(SERVICE, LIMITS_METHOD), headers: bearer(token) };
   const answer = await exchange(as.tools, request);
-  if (isAway(answer)) return undefined;
+  if (isAway(answer)) return noService(answer);
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
   // The upload itself is checked anyway, so a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return "allowed";
-  if (isClosed(answer)) return undefined;
+  if (isClosed(answer)) return CLOSED;
   const { error = "DailyLimitExceeded", message } = limits;
   const isOfAccount = isUnconfirmed(error, message) || /not allowed to upload/i.test(message ?? "");
   const code = isOfAccount ? "account_restricted" : "quota_exceeded";
@@ -250,12 +280,12 @@ async function vouch(
   aud: string,
   lxm: string,
   as: AsAccount,
-): Promise<string | TryLater | Rejection | undefined> {
+): Promise<string | TryLater | Rejection | NoService> {
   const exp = String(Math.floor(as.tools.now().getTime() / 1000) + TOKEN_SECONDS);
   const { pds } = as.credentials;
   const request = query(pds, "com.atproto.server.getServiceAuth", { aud, lxm, exp });
   const answer = await callAsAccount(request, as);
-  if (isAway(answer)) return undefined;
+  if (isAway(answer)) return noService(answer);
   const token = inForm(() => z.object({ token: z.string().min(1) }))(answer)?.token;
   if (token !== undefined) return token;
   const classified = await classifyFor(answer, as);
@@ -266,5 +296,5 @@ async function vouch(
     classified.code === "account_restricted" ||
     (classified.code === "connection_needs_reauth" &&
       /Deactivated|NotFound/.test(classified.networkCode ?? ""));
-  return isOfAccount || isLocked ? unpublished(classified, 0) : undefined;
+  return isOfAccount || isLocked ? unpublished(classified, 0) : NO_SERVICE;
 }
