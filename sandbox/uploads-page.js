@@ -336,7 +336,8 @@ console.log(file.fits);
 ${post}`,
     page: `import { RelayClient } from "publishing-relay-client";
 
-// A page uses a session, never an API key.
+// \`session\` is the token that relay.logIn returned. A page never uses an API key.
+// CORS has to allow its origin: docs/local.md#pages-of-another-origin
 ${client("session")}
 
 const [chosen] = document.querySelector("input[type=file]").files;
