@@ -68,7 +68,7 @@ const say = (text) => {
 
 /** What went wrong, for a person: a headline, and a line for each cause. */
 class Trouble extends Error {
-  constructor(message, lines = [], answer = undefined) {
+  constructor(message, lines = [], answer) {
     super(message);
     this.lines = lines;
     this.answer = answer;

@@ -26,9 +26,9 @@ interface Prepared {
 }
 
 interface Operation {
-  prepare(own: Publisher): Promise<Prepared>;
+  readonly prepare: (own: Publisher) => Promise<Prepared>;
   /** The request, at a process that may die. */
-  act(own: Publisher, prepared: Prepared): Promise<Answer>;
+  readonly act: (own: Publisher, prepared: Prepared) => Promise<Answer>;
   /** The answers that a repeat may get. */
   readonly answers: readonly string[];
 }

@@ -11,7 +11,7 @@ const CLIP_URL = "https://media.sandbox.test/clip.mp4";
 const PART_BYTES = 4 * 1024 * 1024;
 
 /** What a network got of a file. */
-export interface ReceivedFile {
+interface ReceivedFile {
   readonly bytes: number;
   readonly sha256: string;
 }

@@ -26,8 +26,7 @@ export async function storedFiles(relay: Relay, platformId: string) {
   const withPrefix = (prefix: string) =>
     stored
       .filter((row) => row.partitionKey === platformId && row.rowKey.startsWith(prefix))
-      // Safe: only the product writes these rows.
-      .map(({ properties, rowKey }) => ({ ...properties, rowKey }) as Row);
+      .map(({ properties, rowKey }): Row => ({ ...properties, rowKey }));
   const isWake = ({ partitionKey, properties }: (typeof stored)[number]) =>
     partitionKey.startsWith("file|") && properties["platformId"] === platformId;
   const [counts] = withPrefix("HB");
