@@ -501,6 +501,7 @@ const LEFT_OUT = [
   // Facts that only some files have.
   "file.facts.film",
   "file.facts.isDynamicForm",
+  "file.facts.isMoving",
   "file.facts.needsPassword",
   "file.facts.pages",
   // Null and false, which most calls have most of the time.
