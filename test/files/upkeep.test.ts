@@ -79,7 +79,8 @@ async function aSentFile(own: Publisher, bytes: Buffer): Promise<string> {
 test("two processes that complete a file answer the same", async () => {
   const own = await aPublisher(relay, []);
   for (const bytes of [await aPicture(8, 8), Buffer.from("no picture")]) {
-    const path = `/v1/media/${await aSentFile(own, bytes)}/complete`;
+    const id = await aSentFile(own, bytes);
+    const path = `/v1/media/${id}/complete`;
     const answers = await Promise.all(
       [own, own.at(instance), own, own.at(instance)].map((one) => one.call("POST", path)),
     );
@@ -89,6 +90,10 @@ test("two processes that complete a file answer the same", async () => {
       reason: body.error?.details.reason,
     }));
     expect(told).toEqual(told.map(() => told[0]));
+    const lines = [...relay.logLines, ...instance.logLines];
+    const isRecord = (line: string) =>
+      /file\.(?:completed|rejected)/.test(line) && line.includes(id);
+    expect(lines.filter(isRecord)).toHaveLength(1);
     expect(await fileViolations(relay, own.owner.platformId)).toEqual([]);
   }
 });

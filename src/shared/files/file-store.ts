@@ -238,18 +238,26 @@ function fileOperation<Answer>(
   name: string,
   ref: FileRef,
   known: StoredFile | undefined,
-  decide: (found: StoredFile, view: PartitionView) => PartitionDecision<Answer>,
+  decide: (found: StoredFile, view: PartitionView, tried?: Answer) => PartitionDecision<Answer>,
 ): PartitionOperation<Answer> {
   const key = fileKey(ref);
   return {
     id: `file|${name}|${randomUUID()}`,
     rowKeys: [key],
     ...(known && { known: new Map([[key, known.stored]]) }),
-    decide(view) {
+    decide(view, tried) {
       const found = fileIn(view, ref);
-      return found === undefined ? { kind: "refuse", error: notFound() } : decide(found, view);
+      return found === undefined
+        ? { kind: "refuse", error: notFound() }
+        : decide(found, view, tried?.answer);
     },
   };
+}
+
+/** A file after an operation, and whether that changed it. */
+interface ChangedFile {
+  readonly file: UploadedFile;
+  readonly isNew: boolean;
 }
 
 /** What became of an upload: its blob with the facts that it shows, or why it was refused. */
@@ -258,47 +266,46 @@ export type CompletedUpload =
 
 /**
  * Makes the operation that ends the wait for an upload. The first one decides, and a later one gets its result.
- * The answer is the file as it is then, and whether this call ended the wait.
  */
 export function completeOperation(
   known: StoredFile,
   upload: CompletedUpload,
-): PartitionOperation<UploadedFile> {
-  return fileOperation("complete", fileRefOf(known.file), known, (found, view) => {
-    const { file } = found;
-    if (!isThere(file, view.now)) return { kind: "refuse", error: notFound() };
-    if (file.state !== "waiting") return { kind: "done", answer: file };
-    const completedAt = view.now.toISOString();
-    const after: UploadedFile =
-      "fault" in upload
-        ? { ...file, state: "rejected", fault: upload.fault, completedAt }
-        : { ...file, ...upload, state: "ready", completedAt };
-    const writes = [fileWrite(found, after), ...recount(view, file, after)];
-    return { kind: "write", writes, answer: after };
-  });
-}
-
-/** Makes the operation that deletes a file for its callers. Its row stays until `keptUntil`. */
-export function deleteOperation(
-  ref: FileRef,
-): PartitionOperation<{ readonly file: UploadedFile; readonly isNew: boolean }> {
-  return fileOperation<{ readonly file: UploadedFile; readonly isNew: boolean }>(
-    "delete",
-    ref,
-    undefined,
-    (found, view) => {
+): PartitionOperation<ChangedFile> {
+  return fileOperation<ChangedFile>(
+    "complete",
+    fileRefOf(known.file),
+    known,
+    (found, view, tried) => {
       const { file } = found;
-      if (view.now.toISOString() >= file.keptUntil) return { kind: "refuse", error: notFound() };
-      if (file.state === "deleted") return { kind: "done", answer: { file, isNew: false } };
-      const after: UploadedFile = { ...file, state: "deleted" };
-      const writes: RowWrite[] = [
-        fileWrite(found, after),
-        { kind: "delete", rowKey: listedFileKey(file) },
-        ...recount(view, file, after),
-      ];
+      if (!isThere(file, view.now)) return { kind: "refuse", error: notFound() };
+      // A try whose answer was lost may have been applied.
+      const isOwn = tried?.file.completedAt === file.completedAt;
+      if (file.state !== "waiting") return { kind: "done", answer: { file, isNew: isOwn } };
+      const completedAt = view.now.toISOString();
+      const after: UploadedFile =
+        "fault" in upload
+          ? { ...file, state: "rejected", fault: upload.fault, completedAt }
+          : { ...file, ...upload, state: "ready", completedAt };
+      const writes = [fileWrite(found, after), ...recount(view, file, after)];
       return { kind: "write", writes, answer: { file: after, isNew: true } };
     },
   );
+}
+
+/** Makes the operation that deletes a file for its callers. Its row stays until `keptUntil`. */
+export function deleteOperation(ref: FileRef): PartitionOperation<ChangedFile> {
+  return fileOperation<ChangedFile>("delete", ref, undefined, (found, view) => {
+    const { file } = found;
+    if (view.now.toISOString() >= file.keptUntil) return { kind: "refuse", error: notFound() };
+    if (file.state === "deleted") return { kind: "done", answer: { file, isNew: false } };
+    const after: UploadedFile = { ...file, state: "deleted" };
+    const writes: RowWrite[] = [
+      fileWrite(found, after),
+      { kind: "delete", rowKey: listedFileKey(file) },
+      ...recount(view, file, after),
+    ];
+    return { kind: "write", writes, answer: { file: after, isNew: true } };
+  });
 }
 
 /**

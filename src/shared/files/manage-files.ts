@@ -203,13 +203,16 @@ export async function completeFile(
           details: { status: file.state },
         });
     } else {
-      file = await deps.partitions.commit(file.platformId, completeOperation(found, upload));
+      const operation = completeOperation(found, upload);
+      const completed = await deps.partitions.commit(file.platformId, operation);
+      ({ file } = completed);
       // After the transaction: a process that ends here leaves a blob, which is removed with the row.
       if (file.state === "rejected") await removeBlob(deps, file);
-      deps.audit.record(scope, {
-        action: file.state === "rejected" ? "file.rejected" : "file.completed",
-        target: { type: "file", id: file.id },
-      });
+      if (completed.isNew)
+        deps.audit.record(scope, {
+          action: file.state === "rejected" ? "file.rejected" : "file.completed",
+          target: { type: "file", id: file.id },
+        });
     }
   }
   if (file.fault === null) return fileView(deps, file, scope);
