@@ -294,7 +294,7 @@ export const ERROR_CATALOG = {
   },
   limit_reached: {
     status: 409,
-    when: "The maximum number is reached.",
+    when: "A maximum is reached: of a number, or of the room for files. `message` has the limit.",
     advice: "Delete what you no longer use.",
     again: "once there is room",
   },
