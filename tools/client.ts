@@ -117,7 +117,8 @@ class Reader {
     };
     return {
       id,
-      line: words.join(" "),
+      // What most operations have is left out.
+      line: words.join(" ").replace(/(?: -)?(?: -)? data$/, ""),
       types: {
         type: "object",
         description: operation.summary,
@@ -254,7 +255,7 @@ export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
     "clients/typescript/src/made/api.ts": await typesOf(document, operations),
     "clients/typescript/src/made/operations.ts": `import type { components } from "./api.ts";
 
-/** By operation id: method, path with the query's fields, fields of headers, body, and what is read of the answer. */
+/** By operation id: method, path with the query's fields, fields of headers, body, and what is read of the answer, unless that is its data. */
 export const OPERATIONS: Readonly<Record<keyof components["schemas"]["Operations"], string>> = ${JSON.stringify(lines)};`,
   };
   const made = Object.entries(texts).map(

@@ -85,7 +85,7 @@ export class RelayClient extends Methods {
       const leftMs = deadline - performance.now();
       const limitMs = Math.min(this.#options.timeoutMs ?? TIMEOUT_MS, leftMs);
       try {
-        const options = { timeoutMs: limitMs, ...(signal === undefined ? {} : { signal }) };
+        const options = { timeoutMs: limitMs, signal };
         post = await this.getPost({ postId, ...fields }, options);
         if (post.status !== "scheduled" && post.status !== "processing") return post;
       } catch (error) {
@@ -158,7 +158,7 @@ export class RelayClient extends Methods {
     if (other !== undefined) throw new TypeError(`${id} has no option ${other}.`);
     if (signal !== undefined && !("aborted" in signal))
       throw new TypeError("signal should be an AbortSignal, such as controller.signal.");
-    const [method = "", address = "", headerFields = "", bodyWord, reading] =
+    const [method = "", address = "", headerFields = "", bodyWord, reading = "data"] =
       OPERATIONS[id].split(" ");
     const [path = "", queryFields = ""] = address.split("?");
     const rest = { ...input };

@@ -67,7 +67,7 @@ export class RelayConnectionError extends Error {
       status,
       idempotencyKey,
       cause,
-    }: { status?: number; idempotencyKey?: string; cause?: unknown },
+    }: { status?: number | undefined; idempotencyKey?: string | undefined; cause?: unknown },
   ) {
     super(message, { cause });
     this.status = status;

@@ -53,7 +53,7 @@ export async function exchange(request: Request, call: Exchange): Promise<unknow
       signal?.throwIfAborted();
       if (abort.signal.aborted)
         throw new RelayConnectionError(`${nameOf(request)} has no answer after ${timeoutMs} ms.`, {
-          ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+          idempotencyKey,
           cause: failure ?? outcome.error,
         });
       failure = outcome.error;
@@ -96,7 +96,6 @@ const nameOf = ({ method, url }: Request) => `${method} ${url.split("?", 1)[0]}`
 
 async function attempt(request: Request, call: Exchange, signal: AbortSignal): Promise<Outcome> {
   const { idempotencyKey } = call;
-  const context = idempotencyKey === undefined ? {} : { idempotencyKey };
   let status: number | undefined;
   try {
     const response = await fetch(request, { signal });
@@ -113,7 +112,7 @@ async function attempt(request: Request, call: Exchange, signal: AbortSignal): P
   } catch (cause) {
     const what = status === undefined ? "no answer" : `a ${status} that isn't the relay's answer`;
     const reason = status === 404 ? "Does baseUrl end in /api?" : reasonOf(cause);
-    const details = { ...context, ...(status === undefined ? {} : { status }), cause };
+    const details = { idempotencyKey, status, cause };
     return {
       error: new RelayConnectionError(`${nameOf(request)} got ${what}: ${reason}`, details),
     };

@@ -22,9 +22,9 @@ export type Answer<Id extends OperationId> = Operations[Id] extends { item: infe
 
 export interface CallOptions {
   /** Ends the call; it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Limit of the whole call, with its repeats and the waits between them. Of a list, that of each page. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface UploadOptions extends CallOptions {

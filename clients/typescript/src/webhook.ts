@@ -46,7 +46,7 @@ export async function verifyWebhook(
     if (signatures.some((signature) => isEqual(signature, wanted))) return parseEvent(bytes);
   }
   throw new RelayWebhookError(
-    "The signature is not one of this secret and body. Use the endpoint's current secret, and the body as it came, not parsed.",
+    "The signature doesn't fit. Use the endpoint's current secret, and the body as it came, not parsed.",
   );
 }
 
