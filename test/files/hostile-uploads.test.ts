@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aProfile, anApplication, dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, type Publisher, publisherOf, unique } from "../setup/publisher.ts";
@@ -187,6 +188,31 @@ describe("a file of somebody else", () => {
     const codes = answer.body.error.details.issues.map(({ code }: { code: string }) => code);
     expect(codes).toEqual(["refused_url"]);
   });
+});
+
+test("a post names at most 50 different files, wherever it names them, and one of them any number of times", async () => {
+  const urlOf = (id: string) => `https://relay.example.com/api/v1/media/${id}/content`;
+  const platforms = ["facebook", "instagram", "linkedin", "bluesky", "mastodon"];
+  const naming = (idOf: (index: number) => string) => {
+    const options = platforms.map((network, at) => [
+      network,
+      { mediaUrls: Array.from({ length: 10 }, (_, index) => urlOf(idOf(at * 10 + index))) },
+    ]);
+    const body = { text: "x", platforms, mediaUrls: [urlOf(idOf(50))] };
+    return { ...body, platformOptions: Object.fromEntries(options) as object };
+  };
+  const now = relay.clock.now();
+  const ids = Array.from({ length: 51 }, () => newId("file", now));
+  const many = await publisher.call("POST", "/v1/posts/validate", {
+    body: naming((index) => ids[index] ?? ""),
+  });
+  expect(many.body.error.details.issues).toMatchObject([
+    { path: "mediaUrls", code: "too_big", message: expect.stringContaining("50 different files") },
+  ]);
+  const one = await publisher.call("POST", "/v1/posts/validate", {
+    body: naming(() => ids[0] ?? ""),
+  });
+  expect(outcomeOf(one)).toBe("200");
 });
 
 test("a preview is an image and nothing else, for its very address, until the file is deleted", async () => {
