@@ -76,6 +76,21 @@ describe("erasing a profile", () => {
     expect(await fileViolations(relay, platformId)).toEqual([]);
   });
 
+  test("removes a file whose row is damaged, and its place in the list", async () => {
+    const own = await aPublisher(relay, []);
+    const { platformId } = own.owner;
+    const { id } = await upload(own, await aPicture(8, 8));
+    const rows = [...(relay.storage?.rows(["core"]) ?? [])];
+    const row = rows.find(({ rowKey }) => rowKey.startsWith("B|") && rowKey.endsWith(id));
+    await relay.tables.core.putProperties(platformId, {
+      rowKey: row?.rowKey ?? "",
+      announced: "{",
+    });
+    await eraseProfile(own);
+    const { files, listed, blobs } = await storedFiles(relay, platformId);
+    expect([files, listed, blobs]).toEqual([[], [], []]);
+  });
+
   test("leaves nothing of an upload that came later", async () => {
     const own = await aPublisher(relay, []);
     const { platformId } = own.owner;

@@ -15,14 +15,18 @@ const AT_ONCE = 8;
  */
 export async function eraseFiles(
   deps: Pick<FilesDeps, "partitions" | "stores">,
-  { platformId, profileId }: Omit<FileRef, "fileId">,
+  {
+    platformId,
+    applicationId,
+    profileId,
+  }: Omit<FileRef, "fileId"> & { readonly applicationId: string },
 ): Promise<RemovedPage> {
   const { stores, partitions } = deps;
   const ids = await stores.files.listIds(platformId, profileId, PAGE);
   await inBatches(ids, AT_ONCE, async (fileId) => {
     const ref = { platformId, profileId, fileId };
     if (stores.hasAccount) await stores.blobs.remove(blobName(deps, ref));
-    await partitions.commit(platformId, eraseOperation(ref));
+    await partitions.commit(platformId, eraseOperation(ref, applicationId));
   });
   return { removed: ids.length, next: ids.length === PAGE ? MORE : undefined };
 }

@@ -338,18 +338,25 @@ function removalWrites(file: UploadedFile, view: PartitionView): RowWrite[] {
   ];
 }
 
-/** Makes the operation that removes the rows of a file whatever its state. A damaged row goes without its counts. */
-export function eraseOperation(ref: FileRef): PartitionOperation<void> {
+/**
+ * Makes the operation that removes the rows of a file of this application, whatever its state. A damaged row goes without
+ * its counts.
+ */
+export function eraseOperation(ref: FileRef, applicationId: string): PartitionOperation<void> {
   const key = fileKey(ref);
+  const listedKey = listedFileKey({ applicationId, id: ref.fileId });
   return {
     id: `file|erase|${randomUUID()}`,
-    rowKeys: [key],
+    rowKeys: [key, listedKey],
     decide(view) {
       const stored = view.row(key);
       if (stored === undefined) return { kind: "done", answer: undefined };
       const file = unlessDamaged(() => toFile(ref.platformId, stored.row));
+      const damaged = [key, ...(view.row(listedKey) === undefined ? [] : [listedKey])];
       const writes: RowWrite[] =
-        file === undefined ? [{ kind: "delete", rowKey: key }] : removalWrites(file, view);
+        file === undefined
+          ? damaged.map((rowKey) => ({ kind: "delete", rowKey }) as const)
+          : removalWrites(file, view);
       return { kind: "write", writes, answer: undefined };
     },
   };
