@@ -11,8 +11,6 @@ export {
   getFile,
   issuesOfFile,
   listFiles,
-  storageState,
-  type FileStorageState,
 } from "./manage-files.ts";
 export { addressForNetwork, openUploaded } from "./open-file.ts";
 export {
@@ -23,5 +21,5 @@ export {
   useFiles,
   type PostFiles,
 } from "./use-files.ts";
-export { createFileStores } from "./stores.ts";
+export { createFileStores, storageState, type FileStorageState } from "./stores.ts";
 export { namedFile } from "./view-file.ts";

@@ -307,16 +307,3 @@ export async function deleteFile(
   if (isNew)
     deps.audit.record(scope, { action: "file.deleted", target: { type: "file", id: fileId } });
 }
-
-export type FileStorageState = "ok" | "failing" | "off";
-
-/** Returns whether files can be uploaded and read. "off": the settings name no account for them. */
-export async function storageState({
-  stores: { blobs, hasAccount },
-}: Pick<FilesDeps, "stores">): Promise<FileStorageState> {
-  if (!hasAccount) return "off";
-  return await blobs.check().then(
-    () => "ok",
-    () => "failing",
-  );
-}

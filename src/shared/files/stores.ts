@@ -26,3 +26,18 @@ export function createFileStores(
     blobFolder: (platformId: string) => `${prefix}${platformId}/`,
   };
 }
+
+export type FileStorageState = "ok" | "failing" | "off";
+
+/** Returns whether files can be uploaded and read. "off": the settings name no account for them. */
+export async function storageState({
+  stores: { blobs, hasAccount },
+}: {
+  readonly stores: Pick<FileStores, "blobs" | "hasAccount">;
+}): Promise<FileStorageState> {
+  if (!hasAccount) return "off";
+  return await blobs.check().then(
+    () => "ok",
+    () => "failing",
+  );
+}
