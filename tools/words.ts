@@ -31,7 +31,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bhold still\b/i, "pause"],
   // Names of networks' errors have an underscore.
   [
-    /(?:uthor|rgan|ecogn|erial|ormal)is(?=e|i|at)|ehaviour|eighbour|(?<![_\w])cancelled|\bfavour(?!ites)|\blicence/i, // words: quoted
+    /(?:uthor|rgan|ecogn|erial|ormal)is(?=e|i|at)|ehaviour|eighbour|(?<![_\w])cancelled|\bfavour(?!ites)|(?<!@img\/)colour|\blicence/i, // words: quoted
     "the American spelling: authorize, organization, behavior",
   ],
 ];

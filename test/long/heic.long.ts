@@ -8,7 +8,7 @@ import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { codedIn, displayP3, heic, profiled, turnedLeft } from "../media/heics.ts";
 import { inMemory } from "../media/in-memory.ts";
-import { colourAt, flag } from "../media/pictures.ts";
+import { colorAt, flag } from "../media/pictures.ts";
 
 /** What the cameras of phones give: 8,064 × 6,048 pixels, within the service's own limits of memory and time. */
 const [WIDTH, HEIGHT] = [8_064, 6_048];
@@ -59,14 +59,14 @@ test.skipIf(!hasEncoder)("48 megapixels in tiles are published, upright", TIMES,
   const made = await fitted(heic({ tiles, columns, width: WIDTH, height: HEIGHT, properties }));
   expect(made).toMatchObject({ contentType: "image/jpeg", width: HEIGHT, height: WIDTH });
   // The bar at the top is at the left then, the left half at the bottom.
-  expect(await colourAt(made.bytes, 0.1, 0.5)).toBe("green");
-  expect(await colourAt(made.bytes, 0.9, 0.1)).toBe("blue");
-  expect(await colourAt(made.bytes, 0.9, 0.9)).toBe("red");
+  expect(await colorAt(made.bytes, 0.1, 0.5)).toBe("green");
+  expect(await colorAt(made.bytes, 0.9, 0.1)).toBe("blue");
+  expect(await colorAt(made.bytes, 0.9, 0.9)).toBe("red");
 });
 
 test.skipIf(!hasEncoder)("48 megapixels in one piece are published", TIMES, async () => {
   const made = await fitted(await codedByDebian(flag(WIDTH, HEIGHT), "whole"));
   expect(made).toMatchObject({ contentType: "image/jpeg", width: WIDTH, height: HEIGHT });
-  expect(await colourAt(made.bytes, 0.1, 0.9)).toBe("red");
-  expect(await colourAt(made.bytes, 0.9, 0.9)).toBe("blue");
+  expect(await colorAt(made.bytes, 0.1, 0.9)).toBe("red");
+  expect(await colorAt(made.bytes, 0.9, 0.9)).toBe("blue");
 });

@@ -223,7 +223,7 @@ describe("nothing is published but the picture that is shown", () => {
     },
   );
 
-  test("a picture's colour profile keeps its effect in what is published", async () => {
+  test("a picture's color profile keeps its effect in what is published", async () => {
     const bytes = await flag().withIccProfile("p3").jpeg().toBuffer();
     const fitted = await fitImage(
       await open(Buffer.concat([bytes, Buffer.from(SECRET)])),

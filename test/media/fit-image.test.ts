@@ -18,7 +18,7 @@ import {
   animatedWebp,
   bitmapOf,
   bombPng,
-  colourAt,
+  colorAt,
   exifWithPlace,
   flag,
   noisePng,
@@ -110,7 +110,7 @@ describe("an image that fits", () => {
     const fitted = await fit(await picture.toBuffer(), bluesky);
     expect(fitted.repairs).toContain("metadataRemoved");
     expect((await sharp(fitted.bytes).metadata()).exif).toBeUndefined();
-    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+    expect(await colorAt(fitted.bytes, 0.1, 0.9)).toBe("red");
   });
 });
 
@@ -208,7 +208,7 @@ describe("a photo that was taken with the camera turned", () => {
       [0.5, 0.05],
       [0.05, 0.5],
     ] as const)
-      expect(await colourAt(fitted.bytes, x, y)).toBe(await colourAt(bytes, x, y));
+      expect(await colorAt(fitted.bytes, x, y)).toBe(await colorAt(bytes, x, y));
     expect(await planOf(bytes, bluesky)).toEqual(fitted.repairs);
   });
 
@@ -220,7 +220,7 @@ describe("a photo that was taken with the camera turned", () => {
     const fitted = await fit(told, mastodon);
     expect(fitted.repairs).toEqual(["metadataRemoved"]);
     expect((await sharp(fitted.bytes).metadata()).orientation).toBe(6);
-    expect(await colourAt(fitted.bytes, 0.95, 0.2)).toBe(await colourAt(told, 0.95, 0.2));
+    expect(await colorAt(fitted.bytes, 0.95, 0.2)).toBe(await colorAt(told, 0.95, 0.2));
   });
 });
 
@@ -230,7 +230,7 @@ describe("what a network does not take", () => {
     for (const target of [instagram, linkedin, facebook]) {
       const fitted = await fit(bytes, target);
       expect(fitted).toMatchObject({ contentType: "image/jpeg", repairs: ["converted"] });
-      expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+      expect(await colorAt(fitted.bytes, 0.1, 0.9)).toBe("red");
       expect(await planOf(bytes, target)).toEqual(["converted"]);
     }
     expect((await fit(bytes, bluesky)).repairs).toEqual([]);
@@ -243,7 +243,7 @@ describe("what a network does not take", () => {
     const bytes = await sharp(clear).png().toBuffer();
     const fitted = await fit(bytes, instagram);
     expect(fitted.repairs).toEqual(["converted", "flattened"]);
-    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("white");
+    expect(await colorAt(fitted.bytes, 0.5, 0.5)).toBe("white");
   });
 
   test("what a GIF doesn't cover is white in a JPEG", async () => {
@@ -264,32 +264,32 @@ describe("what a network does not take", () => {
       [0.1, 0.75],
       [0.9, 0.75],
     ] as const)
-      expect(await colourAt(fitted.bytes, x, y)).toBe("white");
-    expect(await colourAt(fitted.bytes, 0.5, 0.75)).toBe("red");
+      expect(await colorAt(fitted.bytes, x, y)).toBe("white");
+    expect(await colorAt(fitted.bytes, 0.5, 0.75)).toBe("red");
   });
 
   test("a PNG of 16 bits becomes a JPEG of 8", async () => {
-    const bytes = await flag(400, 400).toColourspace("rgb16").png().toBuffer();
+    const bytes = await flag(400, 400).toColorspace("rgb16").png().toBuffer();
     expect((await sharp(bytes).metadata()).depth).toBe("ushort");
     const fitted = await fit(bytes, instagram);
     expect((await sharp(fitted.bytes).metadata()).depth).toBe("uchar");
-    expect(await colourAt(fitted.bytes, 0.9, 0.9)).toBe("blue");
+    expect(await colorAt(fitted.bytes, 0.9, 0.9)).toBe("blue");
   });
 
-  test("colours of print become those of screens", async () => {
-    const bytes = await flag(400, 400).toColourspace("cmyk").jpeg().toBuffer();
+  test("colors of print become those of screens", async () => {
+    const bytes = await flag(400, 400).toColorspace("cmyk").jpeg().toBuffer();
     expect((await sharp(bytes).metadata()).space).toBe("cmyk");
     const fitted = await fit(bytes, bluesky);
     expect(fitted.repairs).toEqual(["converted"]);
     expect(await sharp(fitted.bytes).metadata()).toMatchObject({ space: "srgb", channels: 3 });
-    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+    expect(await colorAt(fitted.bytes, 0.1, 0.9)).toBe("red");
   });
 
-  test("colours of a wide profile become sRGB when the image is made again", async () => {
+  test("colors of a wide profile become sRGB when the image is made again", async () => {
     const bytes = await flag(400, 400).withIccProfile("p3").png().toBuffer();
     const fitted = await fit(bytes, instagram);
     expect((await sharp(fitted.bytes).metadata()).icc).toBeUndefined();
-    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+    expect(await colorAt(fitted.bytes, 0.1, 0.9)).toBe("red");
   });
 
   test.each(["linkedin", "mastodon"] as const)(
@@ -313,7 +313,7 @@ describe("what a network does not take", () => {
     const fitted = await fit(bytes, target);
     expect(fitted.repairs).toEqual(["stilled", "converted"]);
     expect((await sharp(fitted.bytes).metadata()).pages ?? 1).toBe(1);
-    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("red");
+    expect(await colorAt(fitted.bytes, 0.5, 0.5)).toBe("red");
     expect(await planOf(bytes, target)).toEqual(fitted.repairs);
   });
 

@@ -21,7 +21,7 @@ import {
   square,
   turnedLeft,
 } from "./heics.ts";
-import { colourAt } from "./pictures.ts";
+import { colorAt } from "./pictures.ts";
 
 const AT = "https://files.example.test/file";
 const open = (bytes: Uint8Array) => openMedia(inMemory(bytes), AT, { bytesMax: 100_000_000 });
@@ -52,14 +52,10 @@ const GRID = {
   columns: 3,
 };
 
-/** The colours of the cells of a picture, row by row. */
+/** The colors of the cells of a picture, row by row. */
 async function cells(bytes: Uint8Array, columns: number, rows: number): Promise<string> {
   const found = Array.from({ length: columns * rows }, (_none, index) =>
-    colourAt(
-      bytes,
-      ((index % columns) + 0.5) / columns,
-      (Math.floor(index / columns) + 0.5) / rows,
-    ),
+    colorAt(bytes, ((index % columns) + 0.5) / columns, (Math.floor(index / columns) + 0.5) / rows),
   );
   return (await Promise.all(found)).join(" ");
 }
@@ -106,24 +102,24 @@ describe("the picture of a HEIC", () => {
     const beyond = { ...GRID, width: 150, height: 100, properties: [turnedLeft(1)] };
     const turned = await fitted(heic(beyond));
     expect(turned).toMatchObject({ width: 100, height: 150 });
-    expect(await colourAt(turned.bytes, 0.3, 0.05)).toBe("white");
-    expect(await colourAt(turned.bytes, 0.3, 0.3)).toBe("blue");
-    expect(await colourAt(turned.bytes, 0.9, 0.9)).toBe("green");
+    expect(await colorAt(turned.bytes, 0.3, 0.05)).toBe("white");
+    expect(await colorAt(turned.bytes, 0.3, 0.3)).toBe("blue");
+    expect(await colorAt(turned.bytes, 0.9, 0.9)).toBe("green");
     // Its middle is 32 pixels to the left of the picture's, and 16 pixels below.
     const frame = [cropped(64, 64, [-32, 16]), turnedLeft(2)];
     const cut = await fitted(heic({ ...GRID, properties: frame }));
     expect(cut).toMatchObject({ width: 64, height: 64 });
     // Before it is turned: columns 32 to 96 and lines 48 to 112, where red, blue, green and red meet.
-    expect(await colourAt(cut.bytes, 0.1, 0.1)).toBe("red");
-    expect(await colourAt(cut.bytes, 0.9, 0.1)).toBe("green");
-    expect(await colourAt(cut.bytes, 0.1, 0.95)).toBe("blue");
-    expect(await colourAt(cut.bytes, 0.9, 0.95)).toBe("red");
+    expect(await colorAt(cut.bytes, 0.1, 0.1)).toBe("red");
+    expect(await colorAt(cut.bytes, 0.9, 0.1)).toBe("green");
+    expect(await colorAt(cut.bytes, 0.1, 0.95)).toBe("blue");
+    expect(await colorAt(cut.bytes, 0.9, 0.95)).toBe("red");
   });
 
   test.each([
     ["a profile", async () => [profiled(await displayP3())]],
     ["numbers", () => Promise.resolve([numbered(12, 13)])],
-  ])("has the colours of screens instead of those of %s", async (_what, properties) => {
+  ])("has the colors of screens instead of those of %s", async (_what, properties) => {
     const tiles = [square("orange"), square("orange")];
     const plain = await fitted(heic({ tiles }));
     expect(await pixelAt(plain.bytes, 20, 90)).toEqual(closeTo([200, 100, 60]));

@@ -51,12 +51,12 @@ export function codedIn(heic: Buffer): CodedPicture {
 
 const fixture = (name: string) =>
   codedIn(readFileSync(new URL(`heics/${name}.heic`, import.meta.url)));
-/** Squares of 64 pixels, each of one colour. */
+/** Squares of 64 pixels, each of one color. */
 export const square = (
   name: "red" | "green" | "blue" | "white" | "grey" | "deep" | "orange" | "photo",
 ) => fixture(name);
 
-/** Properties of the picture that turn, mirror and crop it, or say what its colours are. */
+/** Properties of the picture that turn, mirror and crop it, or say what its colors are. */
 export const turnedLeft = (times: number) => box("irot", Buffer.from([times]));
 export const mirrored = (axis: "sideways" | "upside-down") =>
   box("imir", Buffer.from([axis === "sideways" ? 1 : 0]));

@@ -14,7 +14,7 @@ export async function seedFiles(): Promise<Readonly<Record<string, Buffer>>> {
     jpeg: await photoWithPlace(120, 80),
     progressive: await picture().jpeg({ progressive: true }).toBuffer(),
     png: await picture().png().toBuffer(),
-    interlaced: await picture().toColourspace("rgb16").png({ progressive: true }).toBuffer(),
+    interlaced: await picture().toColorspace("rgb16").png({ progressive: true }).toBuffer(),
     gif: await animatedGif(24, 16),
     webp: await animatedWebp(24, 16),
     lossless: await picture().webp({ lossless: true }).toBuffer(),

@@ -35,9 +35,9 @@ export function flag(width = 60, height = 40) {
     .removeAlpha();
 }
 
-export type Colour = "red" | "green" | "blue" | "white" | "black" | "other";
+export type Color = "red" | "green" | "blue" | "white" | "black" | "other";
 
-const COLOURS: Readonly<Record<string, Colour>> = {
+const COLORS: Readonly<Record<string, Color>> = {
   "100": "red",
   "010": "green",
   "001": "blue",
@@ -45,12 +45,12 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   "000": "black",
 };
 
-/** What colour a reader sees at a place, given in parts of the whole. */
-export async function colourAt(image: Uint8Array, x: number, y: number): Promise<Colour> {
+/** What color a reader sees at a place, given in parts of the whole. */
+export async function colorAt(image: Uint8Array, x: number, y: number): Promise<Color> {
   // As a viewer shows it: turned by its EXIF.
   const { data, info } = await sharp(image)
     .autoOrient()
-    .toColourspace("srgb")
+    .toColorspace("srgb")
     .removeAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });
@@ -59,7 +59,7 @@ export async function colourAt(image: Uint8Array, x: number, y: number): Promise
   const at = (top * info.width + left) * info.channels;
   const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
   const name = [red, green, blue].map((value) => (value > 150 ? "1" : value < 100 ? "0" : "?"));
-  return COLOURS[name.join("")] ?? "other";
+  return COLORS[name.join("")] ?? "other";
 }
 
 const GPS = {

@@ -19,7 +19,7 @@ import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "./file-server.ts";
 import { BLUE, rawPhoto, RED, REDUCED, tiffOf } from "./tiffs.ts";
-import { colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
+import { colorAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
 
 const HOUR = 3_600_000;
 const ALT_TEXTS = ["A flag seen on a walk", "The same flag, scanned"];
@@ -54,8 +54,8 @@ beforeAll(async () => {
     "/wide.jpg": whole(await flag(1_000, 300).jpeg().toBuffer()),
     "/scan.tiff": whole(
       tiffOf([
-        { width: 120, height: 90, colour: RED, tags: REDUCED },
-        { width: 1_200, height: 900, colour: BLUE },
+        { width: 120, height: 90, color: RED, tags: REDUCED },
+        { width: 1_200, height: 900, color: BLUE },
       ]),
     ),
     "/exported.jpg": whole((await flag(1_200, 900).jpeg().toBuffer()).subarray(0, -2)),
@@ -143,8 +143,8 @@ describe("images that do not fit", () => {
       for (const published of media) {
         const bytes = await bytesOf(published);
         expect((await sharp(bytes).metadata()).exif).toBeUndefined();
-        expect(await colourAt(bytes, 0.1, 0.9)).toBe("red");
-        expect(await colourAt(bytes, 0.9, 0.9)).toBe("blue");
+        expect(await colorAt(bytes, 0.1, 0.9)).toBe("red");
+        expect(await colorAt(bytes, 0.9, 0.9)).toBe("blue");
       }
       const leg = post.legs.find(({ platform }: { platform: string }) => platform === network);
       const rules = REPAIRS[network].map((repair) => `${network}.media.${repair}`);
@@ -216,8 +216,8 @@ describe("images that do not fit", () => {
 
 describe("files as people have them", () => {
   const PICTURES = [
-    { name: "scan.tiff", colours: ["blue", "blue"], shape: 4 / 3 },
-    { name: "exported.jpg", colours: ["red", "blue"], shape: 4 / 3 },
+    { name: "scan.tiff", colors: ["blue", "blue"], shape: 4 / 3 },
+    { name: "exported.jpg", colors: ["red", "blue"], shape: 4 / 3 },
   ] as const;
   test("a scan with a thumbnail and a photo without its end are shown whole on all five", async () => {
     sandbox.reset();
@@ -229,14 +229,14 @@ describe("files as people have them", () => {
     for (const network of NETWORK_NAMES) {
       const media = sandbox.posts(network)[0]?.media ?? [];
       expect(media).toHaveLength(PICTURES.length);
-      for (const [index, { colours, shape }] of PICTURES.entries()) {
+      for (const [index, { colors, shape }] of PICTURES.entries()) {
         const bytes = await bytesOf(media[index] ?? { path: "" });
         const { format, width, height } = await sharp(bytes).metadata();
         expect(["jpeg", "tiff"]).toContain(format);
         expect(width).toBeGreaterThanOrEqual(1_080);
         expect(width / height).toBeCloseTo(shape, 2);
-        expect(await colourAt(bytes, 0.1, 0.9)).toBe(colours[0]);
-        expect(await colourAt(bytes, 0.9, 0.9)).toBe(colours[1]);
+        expect(await colorAt(bytes, 0.1, 0.9)).toBe(colors[0]);
+        expect(await colorAt(bytes, 0.9, 0.9)).toBe(colors[1]);
         if (format === "jpeg") expect(bytes.subarray(-2).toString("hex")).toBe("ffd9");
       }
     }

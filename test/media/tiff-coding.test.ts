@@ -7,7 +7,7 @@ import type { ImageTarget } from "../../src/shared/networks/contract/media.ts";
 import { networkOf } from "../../src/shared/networks/networks.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
-import { colourAt } from "./pictures.ts";
+import { colorAt } from "./pictures.ts";
 import { type Directory, tiffOf } from "./tiffs.ts";
 
 const AT = "https://files.example.test/file.tif";
@@ -24,7 +24,7 @@ const SIZE = { width: 64, height: 48 };
 type Tags = NonNullable<Directory["tags"]>;
 type Pixel = readonly number[];
 
-/** The left half of the picture has one colour, the right half the other. */
+/** The left half of the picture has one color, the right half the other. */
 function halves(left: Pixel, right: Pixel, tags: Tags): Buffer {
   const bits = tags[258] === 16 ? 16 : 8;
   const isPlanar = tags[284] === 2;
@@ -40,7 +40,7 @@ function halves(left: Pixel, right: Pixel, tags: Tags): Buffer {
 }
 
 const deep = (pixel: Pixel) => pixel.map((value) => value * 257);
-/** Red and blue in luma and differences of colours (Rec. 601), and in CIE L*a*b* relative to the white of print. */
+/** Red and blue in luma and differences of colors (Rec. 601), and in CIE L*a*b* relative to the white of print. */
 const LUMA = { red: [76, 85, 255], blue: [29, 255, 107] };
 const CIE = { red: [138, 81, 70], blue: [75, 68, 256 - 112] };
 const ICC = { red: [138, 128 + 81, 128 + 70], blue: [75, 128 + 68, 128 - 112] };
@@ -50,7 +50,7 @@ const CIE_DEEP = {
 };
 const SINGLE = { 530: [1, 1] };
 
-describe("a TIFF keeps its colours", () => {
+describe("a TIFF keeps its colors", () => {
   test.each<readonly [string, Buffer]>([
     ["in luma, plane by plane", halves(LUMA.red, LUMA.blue, { 262: 6, 284: 2, ...SINGLE })],
     ["in luma, pixel by pixel", halves(LUMA.red, LUMA.blue, { 262: 6, ...SINGLE })],
@@ -69,12 +69,12 @@ describe("a TIFF keeps its colours", () => {
   ])("%s", async (_name, bytes) => {
     const fitted = await fitImage(await open(bytes), TARGET);
     expect(fitted).toMatchObject({ contentType: "image/jpeg", repairs: ["converted"], ...SIZE });
-    expect(await colourAt(fitted.bytes, 0.25, 0.5)).toBe("red");
-    expect(await colourAt(fitted.bytes, 0.75, 0.5)).toBe("blue");
+    expect(await colorAt(fitted.bytes, 0.25, 0.5)).toBe("red");
+    expect(await colorAt(fitted.bytes, 0.75, 0.5)).toBe("blue");
   });
 
-  test("within a few levels, also where the colours of Lab change their sign", async () => {
-    // A grey with opposing colours of -1 and of 1, which as bytes are far from each other.
+  test("within a few levels, also where the colors of Lab change their sign", async () => {
+    // A grey with opposing colors of -1 and of 1, which as bytes are far from each other.
     const bytes = halves([128, 255, 1], [128, 1, 255], { 262: 8 });
     const fitted = await fitImage(await open(bytes), { ...TARGET, edgeMax: 20 });
     const { channels } = await sharp(fitted.bytes).stats();
@@ -85,7 +85,7 @@ describe("a TIFF keeps its colours", () => {
     const bytes = halves([230, 10, 10, 0], [10, 10, 230, 255], { 262: 2, 338: 2 });
     const fitted = await fitImage(await open(bytes), TARGET);
     expect(fitted.repairs).toEqual(["converted", "flattened"]);
-    expect(await colourAt(fitted.bytes, 0.25, 0.5)).toBe("white");
+    expect(await colorAt(fitted.bytes, 0.25, 0.5)).toBe("white");
   });
 });
 
@@ -102,10 +102,10 @@ describe("a TIFF that is stored in a rare way", () => {
     ["grey tones with a sign", grey({ 339: 2 })],
     ["floats of 16 bits", rgb({ 258: 16, 339: 3 })],
     ["grey and transparency plane by plane", halves([9, 9], [9, 9], { 262: 1, 284: 2, 338: 2 })],
-    ["luma with fewer differences of colours, plane by plane", rgb({ 262: 6, 284: 2 })],
+    ["luma with fewer differences of colors, plane by plane", rgb({ 262: 6, 284: 2 })],
     ["inks that aren't those of print", halves([1, 1, 1, 1], [9, 9, 9, 9], { 262: 5, 332: 2 })],
     ["logarithmic light", rgb({ 262: 32_845 })],
-    ["colours of faxes", rgb({ 262: 10 })],
+    ["colors of faxes", rgb({ 262: 10 })],
   ])("is refused in words about that: %s", async (_name, bytes) => {
     await expect(open(bytes)).rejects.toMatchObject({ reason: "imageCoding" });
     const file = { ...(await open(rgb({}))), size: bytes.length, chunks: () => once(bytes) };

@@ -1,9 +1,9 @@
-/** A directory of a TIFF: a picture of one colour, or only its tags. */
+/** A directory of a TIFF: a picture of one color, or only its tags. */
 export interface Directory {
   readonly width: number;
   readonly height: number;
-  readonly colour?: readonly [red: number, green: number, blue: number];
-  /** The strips as they are stored, instead of a colour. */
+  readonly color?: readonly [red: number, green: number, blue: number];
+  /** The strips as they are stored, instead of a color. */
   readonly strips?: readonly Buffer[];
   /** Further tags as numbers (32 bits each) or as a text. They replace those that are made from the picture. */
   readonly tags?: Readonly<Record<number, number | string | readonly number[]>>;
@@ -36,8 +36,8 @@ export function tiffOf(pages: readonly Directory[], form: TiffForm = {}): Buffer
     at += padded.length;
     return at - padded.length;
   };
-  const stripsOf = ({ width, height, colour = [0, 0, 0], strips }: Directory) =>
-    strips ?? [Buffer.alloc(width * height * 3, Buffer.from(colour))];
+  const stripsOf = ({ width, height, color = [0, 0, 0], strips }: Directory) =>
+    strips ?? [Buffer.alloc(width * height * 3, Buffer.from(color))];
   /** Writes what a directory needs and returns its bytes, without the offset of the next one. */
   const directoryOf = (directory: Directory): Buffer => {
     const { width, height, tags = {}, below = [] } = directory;
@@ -100,7 +100,7 @@ export function rawPhoto(make: string, tags: Directory["tags"] = {}): Buffer {
     {
       width: 160,
       height: 120,
-      colour: RED,
+      color: RED,
       tags: { ...REDUCED, 271: make, ...tags },
       below: [{ width: 400, height: 300, tags: sensor }],
     },

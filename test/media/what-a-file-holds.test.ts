@@ -12,7 +12,7 @@ import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { compoundOf } from "./compound.ts";
 import { inMemory } from "./in-memory.ts";
 import { pdfOf } from "./pdfs.ts";
-import { colourAt, noise } from "./pictures.ts";
+import { colorAt, noise } from "./pictures.ts";
 import { BLUE, GREEN, RED, rawPhoto, REDUCED, tiffOf } from "./tiffs.ts";
 
 const AT = "https://files.example.test/file";
@@ -73,7 +73,7 @@ describe("a camera's raw photo", () => {
 
   test("is recognized although its directories are far behind its beginning", async () => {
     const raw = rawPhoto("SONY");
-    const pixels = { width: 400, height: 300, colour: RED };
+    const pixels = { width: 400, height: 300, color: RED };
     const long = tiffOf([
       {
         ...pixels,
@@ -298,10 +298,10 @@ describe("a PDF's number of pages", () => {
 });
 
 describe("a TIFF is published as its picture", () => {
-  const small = { width: 120, height: 80, colour: RED };
-  const large = { width: 600, height: 400, colour: BLUE };
-  const other = { width: 600, height: 600, colour: GREEN };
-  const mask = { ...large, colour: GREEN, tags: { 254: 4 } };
+  const small = { width: 120, height: 80, color: RED };
+  const large = { width: 600, height: 400, color: BLUE };
+  const other = { width: 600, height: 600, color: GREEN };
+  const mask = { ...large, color: GREEN, tags: { 254: 4 } };
   test.each([
     ["a marked thumbnail first", tiffOf([{ ...small, tags: REDUCED }, large])],
     ["a thumbnail with the older mark", tiffOf([{ ...small, tags: { 255: 2 } }, large])],
@@ -323,7 +323,7 @@ describe("a TIFF is published as its picture", () => {
     const fitted = await fitImage(await open(bytes), targetsOf("bluesky").image);
     expect(fitted.repairs).toEqual(["converted", "extrasRemoved"]);
     expect(await sharp(fitted.bytes).metadata()).toMatchObject({ width: 600, height: 400 });
-    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("blue");
+    expect(await colorAt(fitted.bytes, 0.5, 0.5)).toBe("blue");
   });
 
   test.each([
@@ -335,12 +335,12 @@ describe("a TIFF is published as its picture", () => {
     ],
     [
       "a page and a larger one of another shape",
-      tiffOf([{ ...small, colour: BLUE }, other]),
+      tiffOf([{ ...small, color: BLUE }, other]),
       "blue",
     ],
-  ])("%s", async (_name, bytes, colour) => {
+  ])("%s", async (_name, bytes, color) => {
     const fitted = await fitImage(await open(bytes), targetsOf("bluesky").image);
-    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe(colour);
+    expect(await colorAt(fitted.bytes, 0.5, 0.5)).toBe(color);
   });
 
   test("directories in a circle end", async () => {

@@ -32,7 +32,7 @@ export function* pngChunks(png: Buffer): Generator<Chunk> {
 const isTellingChunk = ({ type, bytes }: Chunk) =>
   PNG_METADATA.has(type) && (type !== "eXIf" || !isSilentExif(bytes.subarray(8, -4)));
 
-/** Keeps the pixels, colours and frames of a PNG. Of its EXIF, only the orientation is kept, in a new block. */
+/** Keeps the pixels, colors and frames of a PNG. Of its EXIF, only the orientation is kept, in a new block. */
 export function pngParts(
   png: Buffer,
   { orientation, isStill = false }: PartsOptions,
@@ -82,7 +82,7 @@ interface WebpFacts {
   frames: number;
 }
 
-/** Keeps the pixels, colours and frames of a WebP. Of its EXIF, only the orientation is kept, in a new block. */
+/** Keeps the pixels, colors and frames of a WebP. Of its EXIF, only the orientation is kept, in a new block. */
 export function webpParts(webp: Buffer, { orientation }: PartsOptions): PictureParts {
   const exif = orientationBlock(orientation);
   const facts: WebpFacts = { hasMetadata: false, hasExtras: false, frames: 0 };
@@ -143,20 +143,20 @@ function webpChunks(
 }
 
 const BITMAP_HEAD = 14;
-/** Lengths of headers with the fields below. The longest may point to a colour profile or to another file. */
+/** Lengths of headers with the fields below. The longest may point to a color profile or to another file. */
 const FIRST_HEADER = 40;
 const LAST_HEADER = 124;
-/** Ways of storing pixels besides uncompressed (0): run lengths of two kinds, or masks for the colours. */
+/** Ways of storing pixels besides uncompressed (0): run lengths of two kinds, or masks for the colors. */
 const RUNS: readonly number[] = [1, 2];
 const MASKED = 3;
 
-/** Finds the start and the end of a bitmap's pixels, which follow the header, masks and colours. */
+/** Finds the start and the end of a bitmap's pixels, which follow the header, masks and colors. */
 function pixelRange(bitmap: Buffer): readonly [start: number, end: number] {
   const long = (at: number) => bitmap.readUInt32LE(at);
   const [header, bits, storage] = [long(BITMAP_HEAD), bitmap.readUInt16LE(28), long(30)];
   const masks = header === FIRST_HEADER && storage === MASKED ? 12 : 0;
-  const colours = 4 * (long(46) || (bits <= 8 ? 2 ** bits : 0));
-  const start = BITMAP_HEAD + header + masks + colours;
+  const colors = 4 * (long(46) || (bits <= 8 ? 2 ** bits : 0));
+  const start = BITMAP_HEAD + header + masks + colors;
   const rows = Math.ceil((long(18) * bits) / 32) * 4 * Math.abs(bitmap.readInt32LE(22));
   return [start, start + (RUNS.includes(storage) ? long(34) : rows)];
 }

@@ -15,7 +15,7 @@ export function orientationBlock(orientation: number): Buffer | null {
 /** The block of a picture that is only turned has about 200 bytes. Longer ones may hide anything between fields. */
 const SILENT_BYTES_MAX = 400;
 const EXIF_DIRECTORY = 0x8769;
-/** Tags for size, resolution, orientation and the colour model. */
+/** Tags for size, resolution, orientation and the color model. */
 const SILENT_TAGS: ReadonlySet<number> = new Set([
   0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x0112, 0x0115, 0x011a, 0x011b, 0x011c, 0x0128, 0x0213,
   0x9000, 0x9101, 0xa000, 0xa001, 0xa002, 0xa003,

@@ -51,7 +51,7 @@ export const imageFactsShape = shape(() =>
     /** Number of known frames of an animation, or 1 for a still picture. */
     frames: length(),
     hasAlpha: z.boolean(),
-    /** Whether few programs show it as it is meant: colours for print (CMYK) or of high range, arithmetic coding. */
+    /** Whether few programs show it as it is meant: colors for print (CMYK) or of high range, arithmetic coding. */
     isRare: z.boolean(),
     /** Whether it shows everything around the camera, for viewers that let their readers look about. */
     isPanorama: z.boolean(),

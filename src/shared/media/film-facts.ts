@@ -101,7 +101,7 @@ function ratesOf(
 
 const CHROMA = ["4:0:0", "4:2:0", "4:2:2", "4:4:4"] as const;
 
-/** Reads how the colours of an H.264 or HEVC video are coded (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1). */
+/** Reads how the colors of an H.264 or HEVC video are coded (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1). */
 function codingOf(film: BoxedFile, trak: Box): Pick<FilmFacts, "chroma" | "h264Bits"> {
   const [entry] = sampleEntriesOf(film, trak);
   if (entry === undefined) return NOT_KNOWN;
@@ -117,7 +117,7 @@ function codingOf(film: BoxedFile, trak: Box): Pick<FilmFacts, "chroma" | "h264B
   return avc === undefined || avc.length < 7 ? NOT_KNOWN : h264Coding(avc);
 }
 
-/** Profiles whose record says how colours are coded, if its program follows the newer edition. */
+/** Profiles whose record says how colors are coded, if its program follows the newer edition. */
 const HIGH_PROFILES: readonly number[] = [100, 110, 122, 244];
 
 function h264Coding(avc: Buffer): Pick<FilmFacts, "chroma" | "h264Bits"> {

@@ -19,7 +19,7 @@ import { withEnd } from "./missing-end.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
 import { partialFrame } from "./gif-parts.ts";
 import { pictureParts } from "./picture-parts.ts";
-import { shownPixels, statedColours, type StatedColours } from "./stated-colours.ts";
+import { shownPixels, statedColors, type StatedColors } from "./stated-colors.ts";
 import { screenPixels } from "./tiff-coding.ts";
 import { isTiff, tiffContent, type TiffContent } from "./tiff-content.ts";
 
@@ -53,7 +53,7 @@ export async function fitBytes(given: Uint8Array, target: ImageTarget): Promise<
     let known: ImageFacts;
     if (isHeif(contentType)) {
       known = await heifFacts({ contentType, size: given.length }, given);
-      bytes = await heifAsTiff(given, statedColours(contentType, given));
+      bytes = await heifAsTiff(given, statedColors(contentType, given));
       collectDecoders();
     } else {
       ({ bytes, lacksEnd } = await completed(given, contentType));
@@ -252,7 +252,7 @@ async function openImage(
   const tiff = await tiffIn(bytes);
   if (tiff === undefined) return sharp(branded(bytes), { ...common, failOn, ignoreIcc });
   const { page, subIfd } = tiff.picture;
-  const isPatched = tiff.coding?.kind === "colours" && tiff.asRgb !== undefined;
+  const isPatched = tiff.coding?.kind === "colors" && tiff.asRgb !== undefined;
   return sharp(isPatched ? replaced(bytes, tiff.asRgb) : bytes, {
     ...common,
     page,
@@ -342,14 +342,14 @@ async function encoded(
   contentType: string,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  // By default the library converts colours to sRGB and removes all metadata.
-  const colours = statedColours(contentTypeOf(bytes), bytes);
+  // By default the library converts colors to sRGB and removes all metadata.
+  const colors = statedColors(contentTypeOf(bytes), bytes);
   const scaled = (image: Sharp) => image.resize(width, height, { fit: "fill" });
   const opened = async () =>
-    (await openImage(bytes, { ignoreIcc: colours !== undefined })).autoOrient();
+    (await openImage(bytes, { ignoreIcc: colors !== undefined })).autoOrient();
   const decoded = (await tiffPixels(bytes)) ?? (await gifPixels(bytes));
   const pixels =
-    colours === undefined ? undefined : await convertedPixels(scaled(await opened()), colours);
+    colors === undefined ? undefined : await convertedPixels(scaled(await opened()), colors);
   const frame = async () => {
     if (decoded !== undefined) return scaled(await imageOf(decoded));
     return pixels === undefined ? scaled(await opened()) : await imageOf(pixels);
@@ -375,33 +375,33 @@ interface RawPixels {
 }
 
 /**
- * Decodes a TIFF with colours or channels that the library takes for others. Before its pixels are right, it can't be
+ * Decodes a TIFF with colors or channels that the library takes for others. Before its pixels are right, it can't be
  * scaled. Undefined for all other files.
  */
 async function tiffPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
   const { coding } = (await tiffIn(bytes)) ?? {};
-  if (coding?.kind !== "colours" && coding?.kind !== "extra") return undefined;
+  if (coding?.kind !== "colors" && coding?.kind !== "extra") return undefined;
   const image = (await openImage(bytes)).autoOrient().removeAlpha();
-  const isDeep = coding.kind === "colours" && coding.colours.bits === 16;
+  const isDeep = coding.kind === "colors" && coding.colors.bits === 16;
   const { data, info } = await (
-    isDeep ? image.toColourspace("rgb16").raw({ depth: "ushort" }) : image.raw()
+    isDeep ? image.toColorspace("rgb16").raw({ depth: "ushort" }) : image.raw()
   ).toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   if (coding.kind === "extra") return { data, width, height, channels };
   const stored = isDeep
     ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2)
     : new Uint8Array(data.buffer, data.byteOffset, data.length);
-  return { data: screenPixels(stored, coding.colours), width, height, channels };
+  return { data: screenPixels(stored, coding.colors), width, height, channels };
 }
 
 /**
- * Decodes a GIF whose first frame doesn't cover its canvas. The library fills the rest with a colour that viewers don't
+ * Decodes a GIF whose first frame doesn't cover its canvas. The library fills the rest with a color that viewers don't
  * show. Undefined for all other files.
  */
 async function gifPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
   const frame = contentTypeOf(bytes) === GIF ? partialFrame(bytes) : undefined;
   if (frame === undefined) return undefined;
-  const image = (await openImage(bytes)).toColourspace("srgb").ensureAlpha();
+  const image = (await openImage(bytes)).toColorspace("srgb").ensureAlpha();
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
   const { width, height } = info;
   for (let y = 0; y < height; y += 1) {
@@ -414,15 +414,15 @@ async function gifPixels(bytes: Uint8Array): Promise<RawPixels | undefined> {
   return { data, width, height, channels: 4 };
 }
 
-/** Decodes an image whose colours the library doesn't know, and converts them to those of screens. */
-async function convertedPixels(image: Sharp, colours: StatedColours): Promise<RawPixels> {
+/** Decodes an image whose colors the library doesn't know, and converts them to those of screens. */
+async function convertedPixels(image: Sharp, colors: StatedColors): Promise<RawPixels> {
   const { data, info } = await image
-    .toColourspace("rgb16")
+    .toColorspace("rgb16")
     .raw({ depth: "ushort" })
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const deep = new Uint16Array(data.buffer, data.byteOffset, data.length / 2);
-  return { data: shownPixels({ data: deep, channels }, colours), width, height, channels };
+  return { data: shownPixels({ data: deep, channels }, colors), width, height, channels };
 }
 
 async function imageOf({ data, width, height, channels }: RawPixels): Promise<Sharp> {

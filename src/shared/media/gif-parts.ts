@@ -6,7 +6,7 @@ const IMAGE = 0x2c;
 const EXTENSION = 0x21;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
-/** How often an animation repeats (in both spellings), and the colour profile. */
+/** How often an animation repeats (in both spellings), and the color profile. */
 const KEPT_APPLICATIONS: readonly string[] = ["NETSCAPE2.0", "ANIMEXTS1.0", "ICCRGBG1012"];
 const IMAGE_BYTES = 10;
 

@@ -7,7 +7,7 @@ import { isSilentExif, UPRIGHT } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { PANORAMA } from "./image-facts.ts";
 import { mediaRefusal } from "./media-request.ts";
-import { shownPixels, type StatedColours } from "./stated-colours.ts";
+import { shownPixels, type StatedColors } from "./stated-colors.ts";
 
 /** Types of pictures in the container that iPhones write (ISO/IEC 23008-12), except AVIF. */
 const HEIF_TYPES: readonly string[] = ["image/heic", "image/heif"];
@@ -50,7 +50,7 @@ const NOT_ALPHA = 2;
 const MIRRORED_SIDEWAYS = 1;
 
 /** Offsets in its structures, as its 32-bit build has them. */
-const OPTION = { ignoresTransformations: 1, isStrict: 21, keepsColours: 69 } as const;
+const OPTION = { ignoresTransformations: 1, isStrict: 21, keepsColors: 69 } as const;
 const TILING = { columns: 4, rows: 8, tileWidth: 12, tileHeight: 16 } as const;
 const TILING_BYTES = 80;
 
@@ -386,12 +386,12 @@ function emptyTiff(
 
 /**
  * Decodes a picture, upright, into an uncompressed TIFF with its profile, which the image library reads line by line.
- * Colours that are stated by numbers are converted to those of screens.
+ * Colors that are stated by numbers are converted to those of screens.
  * @throws MediaFailure
  */
 export async function heifAsTiff(
   bytes: Uint8Array,
-  colours: StatedColours | undefined,
+  colors: StatedColors | undefined,
 ): Promise<Uint8Array> {
   const heif = await openHeif(bytes, bytes.length);
   const { lib, handle, ask, word, bytesAt } = heif;
@@ -408,13 +408,13 @@ export async function heifAsTiff(
   if (profileBytes > 0)
     ask((error) => lib._heif_image_handle_get_raw_color_profile(error, handle, profileAt));
   const profile = bytesAt(profileAt, profileBytes);
-  // One for tones of grey hardly differs from those of screens, and the pixels are decoded as colours.
-  const isKept = colours === undefined && profile.toString("latin1", 16, 20) === "RGB ";
+  // One for tones of grey hardly differs from those of screens, and the pixels are decoded as colors.
+  const isKept = colors === undefined && profile.toString("latin1", 16, 20) === "RGB ";
   const { tiff, start } = emptyTiff(place, channels, isKept ? profile : undefined);
   const options = lib._heif_decoding_options_alloc();
   for (const option of Object.values(OPTION)) bytesAt(options + option, 1)[0] = 1;
-  // Eight bits suffice for colours that stay as they are.
-  const isDeep = tiling.isDeep && colours !== undefined;
+  // Eight bits suffice for colors that stay as they are.
+  const isDeep = tiling.isDeep && colors !== undefined;
   const depth = isDeep ? CHROMA.deep : CHROMA.usual;
   const chroma = channels === 4 ? depth.rgba : depth.rgb;
   const isPremultiplied = lib._heif_image_handle_is_premultiplied_alpha(handle) !== 0;
@@ -455,7 +455,7 @@ export async function heifAsTiff(
             samples[one] = Math.min(most, ((samples[one] ?? 0) * most) / alpha);
         }
       const shown =
-        colours === undefined ? packed : shownPixels({ data: samples, channels }, colours);
+        colors === undefined ? packed : shownPixels({ data: samples, channels }, colors);
       for (let line = 0; line < count; line += 1) {
         const y = top + first + line;
         if (isUpright) {

@@ -5,7 +5,7 @@ import type { ImageFacts } from "./file-job.ts";
 import { jpegCoding } from "./jpeg-parts.ts";
 import type { PictureParts } from "./parts.ts";
 import { isSeparableType, pictureParts } from "./picture-parts.ts";
-import { statedColours } from "./stated-colours.ts";
+import { statedColors } from "./stated-colors.ts";
 
 interface PixelSize {
   readonly width: number;
@@ -57,7 +57,7 @@ export function factsOfImage(image: KnownImage): ImageFacts {
   const { kept, hasExtras, ...parts } = isKnownType
     ? pictureParts(contentType, bytes, { orientation })
     : partsByLibrary(image);
-  // Whether few programs show the picture as it is meant: its coding or its colours are rare.
+  // Whether few programs show the picture as it is meant: its coding or its colors are rare.
   const file = Buffer.from(image.bytes.buffer, image.bytes.byteOffset, image.bytes.byteLength);
   return {
     contentType,
@@ -73,7 +73,7 @@ export function factsOfImage(image: KnownImage): ImageFacts {
     isRare:
       image.metadata?.space === "cmyk" ||
       (image.contentType === "image/jpeg" && jpegCoding(file) === "arithmetic") ||
-      statedColours(image.contentType, image.bytes) !== undefined,
+      statedColors(image.contentType, image.bytes) !== undefined,
     isPanorama: metadata?.xmp !== undefined && PANORAMA.test(metadata.xmp.toString("latin1")),
   };
 }

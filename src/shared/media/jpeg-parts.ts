@@ -68,7 +68,7 @@ export function jpegCoding(jpeg: Buffer): "common" | "arithmetic" | "other" | un
   return undefined;
 }
 
-/** Keeps a JPEG's frames, tables, scans, colour profile and orientation. */
+/** Keeps a JPEG's frames, tables, scans, color profile and orientation. */
 export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureParts {
   const found: JpegContents = { kept: [], hasMetadata: false, hasExtras: false };
   let isEnded = false;

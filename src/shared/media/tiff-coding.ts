@@ -7,7 +7,7 @@ export interface TiffTags {
   /** Bits of each sample, and whether it is an integer, signed or a float (`SampleFormat`). */
   readonly bits: readonly number[];
   readonly formats: readonly number[];
-  /** What the samples beyond the colours are: 1 and 2 are transparency, 0 is unspecified. */
+  /** What the samples beyond the colors are: 1 and 2 are transparency, 0 is unspecified. */
   readonly extras: readonly number[];
   readonly isPlanar: boolean;
   readonly isTiled: boolean;
@@ -18,8 +18,8 @@ export interface TiffTags {
   readonly whitePoint: readonly number[];
 }
 
-/** Colours that the image library doesn't know. It is made to read their numbers, which are converted here. */
-export type TiffColours =
+/** Colors that the image library doesn't know. It is made to read their numbers, which are converted here. */
+export type TiffColors =
   | {
       readonly kind: "lab";
       readonly bits: number;
@@ -36,18 +36,18 @@ export type TiffColours =
     };
 
 /**
- * How a picture is read. `usual`: by the library. `extra`: without the channels that aren't colours. `colours`: with
- * colours that are converted here. `rare`: in a way that the library reads wrongly or not at all.
+ * How a picture is read. `usual`: by the library. `extra`: without the channels that aren't colors. `colors`: with
+ * colors that are converted here. `rare`: in a way that the library reads wrongly or not at all.
  */
 export type TiffCoding =
   | { readonly kind: "usual" }
   | { readonly kind: "extra" }
-  | { readonly kind: "colours"; readonly colours: TiffColours }
+  | { readonly kind: "colors"; readonly colors: TiffColors }
   | { readonly kind: "rare"; readonly what: string };
 
 const PHOTOMETRIC = { white: 0, black: 1, rgb: 2, palette: 3, inks: 5, luma: 6, lab: 8, iccLab: 9 };
-/** Samples of a pixel that are colours. */
-const COLOUR_SAMPLES: Readonly<Record<number, number>> = {
+/** Samples of a pixel that are colors. */
+const COLOR_SAMPLES: Readonly<Record<number, number>> = {
   [PHOTOMETRIC.white]: 1,
   [PHOTOMETRIC.black]: 1,
   [PHOTOMETRIC.rgb]: 3,
@@ -76,7 +76,7 @@ const FAX: readonly number[] = [2, 3, 4];
 /** None, LZW, two numbers of deflate, and PackBits. */
 const LOSSLESS: readonly number[] = [1, 5, 8, 32_946, 32_773];
 const OTHER_INKS = 2;
-/** How many pixels across and down share a colour, where the library knows what to do. */
+/** How many pixels across and down share a color, where the library knows what to do. */
 const SUBSAMPLINGS: readonly string[] = ["2,1", "2,2", "4,1", "4,2", "4,4", "1,2"];
 /** https://www.rfc-editor.org/rfc/rfc2301 and TIFF 6.0, section 21: those of Rec. 601. */
 const COEFFICIENTS = [0.299, 0.587, 0.114] as const;
@@ -88,8 +88,8 @@ export function tiffCoding(tags: TiffTags): TiffCoding {
   const { photometric, compression, samples, isPlanar, isTiled } = tags;
   if (photometric === undefined) return { kind: "usual" };
   const rare = (what: string): TiffCoding => ({ kind: "rare", what });
-  const colours = COLOUR_SAMPLES[photometric];
-  if (colours === undefined || samples < colours) return rare(`photometric ${photometric}`);
+  const colors = COLOR_SAMPLES[photometric];
+  if (colors === undefined || samples < colors) return rare(`photometric ${photometric}`);
   const [bits = 1] = tags.bits;
   const isFax = FAX.includes(compression);
   if (!isFax && compression !== JPEG && !LOSSLESS.includes(compression))
@@ -98,10 +98,10 @@ export function tiffCoding(tags: TiffTags): TiffCoding {
     return rare(`samples of ${bits} bits`);
   if (isFax && bits !== 1) return rare("a fax of grey tones");
   const isSpread = isPlanar && samples > 1;
-  if (isSpread && (isTiled || colours === 1 || compression === JPEG)) return rare("planes");
+  if (isSpread && (isTiled || colors === 1 || compression === JPEG)) return rare("planes");
   if (photometric === PHOTOMETRIC.inks && tags.inkSet === OTHER_INKS) return rare("other inks");
-  const extras = Array.from({ length: samples - colours }, (_, index) => tags.extras[index] ?? 0);
-  const own = ownColours(tags, bits);
+  const extras = Array.from({ length: samples - colors }, (_, index) => tags.extras[index] ?? 0);
+  const own = ownColors(tags, bits);
   if (own !== undefined) return extras.length > 0 ? rare("further samples") : own;
   const clear = extras.filter((extra) => extra > 0).length;
   if (extras.length > 0 && clear === 0) return { kind: "extra" };
@@ -112,22 +112,22 @@ function isKnownSample({ photometric = -1, formats }: TiffTags, bits: number): b
   const { unsigned, unstated, float } = FORMATS;
   if (photometric === PHOTOMETRIC.rgb && formats.every((format) => format === float))
     return bits === FLOAT_BITS;
-  // Lab colours are signed whether or not their format says so.
+  // Lab colors are signed whether or not their format says so.
   const isLab = photometric === PHOTOMETRIC.lab;
   const areUnsigned = formats.every((format) => format === unsigned || format === unstated);
   return (areUnsigned || isLab) && BITS[photometric]?.includes(bits) === true;
 }
 
-/** Returns how a picture is read whose colours the library doesn't know. Undefined for all others. */
-function ownColours(tags: TiffTags, bits: number): TiffCoding | undefined {
+/** Returns how a picture is read whose colors the library doesn't know. Undefined for all others. */
+function ownColors(tags: TiffTags, bits: number): TiffCoding | undefined {
   const { photometric, compression, isPlanar, whitePoint } = tags;
   if (photometric === PHOTOMETRIC.lab || photometric === PHOTOMETRIC.iccLab) {
-    if (compression === JPEG) return { kind: "rare", what: "Lab colours in a JPEG" };
+    if (compression === JPEG) return { kind: "rare", what: "Lab colors in a JPEG" };
     const isSigned = photometric === PHOTOMETRIC.lab;
     const isDaylight =
       whitePoint.length === 2 &&
       DAYLIGHT.every((place, axis) => Math.abs(place - (whitePoint[axis] ?? 0)) < WHITE_TOLERANCE);
-    return { kind: "colours", colours: { kind: "lab", bits, isSigned, isDaylight } };
+    return { kind: "colors", colors: { kind: "lab", bits, isSigned, isDaylight } };
   }
   if (photometric !== PHOTOMETRIC.luma || compression === JPEG) return undefined;
   const subsampling = tags.subsampling.join(",");
@@ -146,17 +146,17 @@ function ownColours(tags: TiffTags, bits: number): TiffCoding | undefined {
   const isPossible =
     ranges.every(([black, white]) => white > black) && coefficients.every((one) => one > 0);
   return isPossible
-    ? { kind: "colours", colours: { kind: "luma", bits, coefficients, ranges } }
-    : { kind: "rare", what: "ranges of colours" };
+    ? { kind: "colors", colors: { kind: "luma", bits, coefficients, ranges } }
+    : { kind: "rare", what: "ranges of colors" };
 }
 
 /** Bytes or words that the library read, three a pixel. */
 type SampleArray = Uint8Array | Uint16Array;
 
-/** Converts pixels to the colours of screens. The result takes the place of what it is made from. */
-export function screenPixels(stored: SampleArray, colours: TiffColours): Uint8Array {
+/** Converts pixels to the colors of screens. The result takes the place of what it is made from. */
+export function screenPixels(stored: SampleArray, colors: TiffColors): Uint8Array {
   const shown = new Uint8Array(stored.buffer, stored.byteOffset, stored.length);
-  const convert = colours.kind === "lab" ? fromLab(colours) : fromLuma(colours);
+  const convert = colors.kind === "lab" ? fromLab(colors) : fromLuma(colors);
   const pixel: [number, number, number] = [0, 0, 0];
   for (let at = 0; at + 2 < stored.length; at += 3) {
     convert(stored[at] ?? 0, stored[at + 1] ?? 0, stored[at + 2] ?? 0, pixel);
@@ -192,12 +192,12 @@ const DAYLIGHT_WHITE = [0.950_47, 1, 1.088_83] as const;
 /** Light is looked up in this many steps of its square root. */
 const STEPS = 4_096;
 
-/** Converts lightness and two opposing colours (CIE 15:2004, 8.2.1). */
+/** Converts lightness and two opposing colors (CIE 15:2004, 8.2.1). */
 function fromLab({
   bits,
   isSigned,
   isDaylight,
-}: Extract<TiffColours, { kind: "lab" }>): PixelConverter {
+}: Extract<TiffColors, { kind: "lab" }>): PixelConverter {
   const [matrix, white] = isDaylight ? [FROM_DAYLIGHT, DAYLIGHT_WHITE] : [FROM_PRINT, PRINT_WHITE];
   const isDeep = bits === 16;
   // ICC profiles of version 2 write 100 as 0xff00.
@@ -226,12 +226,12 @@ function fromLab({
   };
 }
 
-/** Converts luma and two differences of colours (TIFF 6.0, section 21). */
+/** Converts luma and two differences of colors (TIFF 6.0, section 21). */
 function fromLuma({
   bits,
   coefficients: [red, green, blue],
   ranges,
-}: Extract<TiffColours, { kind: "luma" }>): PixelConverter {
+}: Extract<TiffColors, { kind: "luma" }>): PixelConverter {
   const most = 2 ** bits - 1;
   const part = (value: number, index: number) => {
     const [black = 0, white = 1] = ranges[index] ?? [];

@@ -11,7 +11,7 @@ export interface TiffContent {
   readonly count: number;
   /** How the picture is stored. Undefined as long as that isn't known. */
   readonly coding: TiffCoding | undefined;
-  /** The tag that says what the colours are, as the bytes of RGB would be there. Undefined if there is none. */
+  /** The tag that says what the colors are, as the bytes of RGB would be there. Undefined if there is none. */
   readonly asRgb: { readonly at: number; readonly bytes: Uint8Array } | undefined;
 }
 
@@ -71,7 +71,7 @@ const TAG = {
   cfaPattern: 33_422,
   dngVersion: 50_706,
 } as const;
-/** Colours of the sensor's filter (TIFF/EP), and unfinished linear ones (DNG). */
+/** Colors of the sensor's filter (TIFF/EP), and unfinished linear ones (DNG). */
 const RAW_PHOTOMETRICS: readonly number[] = [32_803, 34_892];
 /** Compressions of Sony, packed sensor data, Samsung, Nikon, Kodak and Pentax. */
 const RAW_COMPRESSIONS: readonly number[] = [32_767, 32_769, 32_770, 34_713, 65_000, 65_535];

@@ -32,14 +32,14 @@ export interface Kiota {
   /** Makes a client, with the options of the page. Returns its folder. */
   generate(language: (typeof LANGUAGES)[number]): Promise<string>;
   /** Compiles the page's program in C# with the client, and runs it. Returns what it printed. */
-  runProgram(environment: Readonly<Record<string, string>>): Promise<string>;
+  readonly runProgram: (environment: Readonly<Record<string, string>>) => Promise<string>;
   /**
    * Compiles the page's program in Python and the client. Returns what the program imports from the client and the client
    * doesn't have.
    */
   compilePython(): Promise<readonly string[]>;
   /** Runs the page's program in Python, which has been compiled. Returns what it printed. */
-  runPython(environment: Readonly<Record<string, string>>): Promise<string>;
+  readonly runPython: (environment: Readonly<Record<string, string>>) => Promise<string>;
   remove(): Promise<void>;
 }
 

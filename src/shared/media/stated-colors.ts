@@ -9,8 +9,8 @@ type Transfer =
 /** Red, green, blue and white by their place in the CIE 1931 diagram. */
 type Primaries = readonly (readonly [x: number, y: number])[];
 
-/** The colours of a picture that states them by numbers instead of a profile, if they differ from those of screens. */
-export interface StatedColours {
+/** The colors of a picture that states them by numbers instead of a profile, if they differ from those of screens. */
+export interface StatedColors {
   readonly transfer: Transfer;
   readonly primaries: Primaries;
 }
@@ -37,12 +37,12 @@ const TRANSFERS: Readonly<Record<number, Transfer>> = {
   18: { kind: "hlg" },
 };
 
-/** Returns the colours that a PNG, AVIF or HEIC states by numbers. Undefined if they are those of screens or of a profile. */
-export function statedColours(contentType: string, bytes: Uint8Array): StatedColours | undefined {
+/** Returns the colors that a PNG, AVIF or HEIC states by numbers. Undefined if they are those of screens or of a profile. */
+export function statedColors(contentType: string, bytes: Uint8Array): StatedColors | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     if (contentType === "image/png") {
-      // Reads what counts of a PNG's chunks (PNG, third edition, 4.3): the codes, a profile, the colours of screens, numbers.
+      // Reads what counts of a PNG's chunks (PNG, third edition, 4.3): the codes, a profile, the colors of screens, numbers.
       const stated = new Map<string, Buffer>();
       for (const { type, bytes } of pngChunks(file)) {
         if (type === "IDAT") break;
@@ -62,7 +62,7 @@ export function statedColours(contentType: string, bytes: Uint8Array): StatedCol
       return isScreens && primaries === SCREEN ? undefined : { transfer, primaries };
     }
     return ["image/avif", "image/heic", "image/heif"].includes(contentType)
-      ? coloursOfItem(file)
+      ? colorsOfItem(file)
       : undefined;
   } catch {
     // Offsets lead out of the file. The decoder says what is wrong with it.
@@ -70,12 +70,12 @@ export function statedColours(contentType: string, bytes: Uint8Array): StatedCol
   }
 }
 
-function byCodes(primaries: number, transfer: number): StatedColours | undefined {
-  const colours = {
+function byCodes(primaries: number, transfer: number): StatedColors | undefined {
+  const colors = {
     transfer: TRANSFERS[transfer] ?? ({ kind: "screen" } as const),
     primaries: PRIMARIES[primaries] ?? SCREEN,
   };
-  return colours.transfer.kind === "screen" && colours.primaries === SCREEN ? undefined : colours;
+  return colors.transfer.kind === "screen" && colors.primaries === SCREEN ? undefined : colors;
 }
 
 /** What PNGs count in. */
@@ -90,8 +90,8 @@ function primariesOf(chunk: Buffer | undefined): Primaries | undefined {
   if (chunk === undefined || chunk.length < 32) return undefined;
   const place = (at: number) =>
     [chunk.readUInt32BE(at) / PNG_UNIT, chunk.readUInt32BE(at + 4) / PNG_UNIT] as const;
-  const [white, ...colours] = [0, 8, 16, 24].map(place);
-  const primaries = [...colours, white ?? D65];
+  const [white, ...colors] = [0, 8, 16, 24].map(place);
+  const primaries = [...colors, white ?? D65];
   const isPossible = primaries.every(([x, y]) => x > 0 && y > 0 && x + y < 1.1);
   const isScreens = primaries.every(([x, y], index) => {
     const [screenX, screenY] = SCREEN[index] ?? D65;
@@ -100,8 +100,8 @@ function primariesOf(chunk: Buffer | undefined): Primaries | undefined {
   return isPossible && !isScreens ? primaries : undefined;
 }
 
-/** Reads the properties of an AVIF or HEIC's main picture. It may have others, such as a gain map with colours of its own. */
-function coloursOfItem(image: Buffer): StatedColours | undefined {
+/** Reads the properties of an AVIF or HEIC's main picture. It may have others, such as a gain map with colors of its own. */
+function colorsOfItem(image: Buffer): StatedColors | undefined {
   const file = new BoxedFile(image.length, (start, end) => image.subarray(start, end));
   const meta = file.find({ start: 0, end: image.length }, "meta");
   if (meta === undefined) return undefined;
@@ -113,15 +113,15 @@ function coloursOfItem(image: Buffer): StatedColours | undefined {
   const item = file.content(main);
   const id = item[0] === 0 ? item.readUInt16BE(4) : item.readUInt32BE(4);
   const properties = [...file.boxes(list.start, list.end)];
-  const colours = propertiesOf(id, file.content(links)).flatMap((index) =>
-    colourIn(file, properties[index - 1]),
+  const colors = propertiesOf(id, file.content(links)).flatMap((index) =>
+    colorIn(file, properties[index - 1]),
   );
   // A profile says more than codes do.
-  const [codes] = colours.some((one) => one === "profile") ? [] : colours;
+  const [codes] = colors.some((one) => one === "profile") ? [] : colors;
   return codes === undefined || codes === "profile" ? undefined : byCodes(...codes);
 }
 
-function colourIn(
+function colorIn(
   file: BoxedFile,
   property: Box | undefined,
 ): readonly ("profile" | readonly [primaries: number, transfer: number])[] {
@@ -228,7 +228,7 @@ function lightOf(transfer: Transfer, signal: number): number {
       return (light ** (1 / 0.159_301_757_812_5) * 10_000) / WHITE_LUMINANCE;
     }
     case "hlg":
-      // ITU-R BT.2100, table 5: light of the scene. The display's part depends on all three colours.
+      // ITU-R BT.2100, table 5: light of the scene. The display's part depends on all three colors.
       return signal <= 0.5
         ? signal ** 2 / 3
         : (Math.exp((signal - 0.559_910_73) / 0.178_832_77) + 0.284_668_92) / 12;
@@ -258,10 +258,10 @@ export interface Pixels {
   readonly channels: number;
 }
 
-/** Converts pixels to the colours of screens. What no screen shows becomes the nearest colour that one does. */
+/** Converts pixels to the colors of screens. What no screen shows becomes the nearest color that one does. */
 export function shownPixels(
   { data, channels }: Pixels,
-  { transfer, primaries }: StatedColours,
+  { transfer, primaries }: StatedColors,
 ): Uint8Array {
   const most = data instanceof Uint16Array ? 65_535 : 255;
   const isBright = transfer.kind === "pq" || transfer.kind === "hlg";

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { shownPixels, statedColours } from "../../src/shared/media/stated-colours.ts";
+import { shownPixels, statedColors } from "../../src/shared/media/stated-colors.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/networks.ts";
 import { inMemory } from "./in-memory.ts";
 import { pngChunk } from "./pictures.ts";
@@ -19,7 +19,7 @@ async function fitted(bytes: Uint8Array, network: NetworkName) {
 }
 
 /** Red, green and blue of places, given in parts of the whole. */
-async function coloursAt(image: Uint8Array, ...places: readonly (readonly [number, number])[]) {
+async function colorsAt(image: Uint8Array, ...places: readonly (readonly [number, number])[]) {
   const { data, info } = await sharp(image).raw().toBuffer({ resolveWithObject: true });
   return places.map(([x, y]) => {
     const at =
@@ -40,7 +40,7 @@ const PLACES = [
   [0.8, 0.8],
 ] as const;
 
-/** A PNG of one grey or colour, with chunks in front of its pixels. */
+/** A PNG of one grey or color, with chunks in front of its pixels. */
 async function png(
   background: string | { r: number; g: number; b: number; alpha: number },
   ...chunks: readonly Buffer[]
@@ -70,7 +70,7 @@ describe("a picture of high range", () => {
     async (network) => {
       const { bytes, repairs } = await fitted(caseFile("bright.avif"), network);
       expect(repairs).toContain("converted");
-      const [white, red, grey, black] = await coloursAt(bytes, ...PLACES);
+      const [white, red, grey, black] = await colorsAt(bytes, ...PLACES);
       // White is a little darker than white, because highlights are brighter than that.
       expect([white, red, grey, black]).toEqual([
         near(240, 240, 240),
@@ -84,7 +84,7 @@ describe("a picture of high range", () => {
   test("of the other standard has its white where that one has it", () => {
     const light = {
       transfer: { kind: "hlg" },
-      primaries: statedColours("image/avif", caseFile("bright.avif"))?.primaries ?? [],
+      primaries: statedColors("image/avif", caseFile("bright.avif"))?.primaries ?? [],
     } as const;
     const signal = (part: number) => Math.round(part * 65_535);
     const data = Uint16Array.from(
@@ -106,15 +106,15 @@ describe("a picture of high range", () => {
       "linkedin",
     );
     expect(contentType).toBe("image/png");
-    const [pixel] = await coloursAt(bytes, [0.5, 0.5]);
+    const [pixel] = await colorsAt(bytes, [0.5, 0.5]);
     expect(pixel?.[3]).toBe(128);
   });
 });
 
-describe("a picture with a wide range of colours", () => {
-  test("that states them by codes has its colours on screens", async () => {
+describe("a picture with a wide range of colors", () => {
+  test("that states them by codes has its colors on screens", async () => {
     const { bytes } = await fitted(caseFile("wide.avif"), "bluesky");
-    expect(await coloursAt(bytes, [0.5, 0.5])).toEqual([near(255, 0, 0)]);
+    expect(await colorsAt(bytes, [0.5, 0.5])).toEqual([near(255, 0, 0)]);
   });
 
   test("that states them by their places has them, too", async () => {
@@ -123,7 +123,7 @@ describe("a picture with a wide range of colours", () => {
       "linkedin",
     );
     expect(repairs).toEqual(["converted"]);
-    expect(await coloursAt(bytes, [0.5, 0.5])).toEqual([near(255, 0, 0)]);
+    expect(await colorsAt(bytes, [0.5, 0.5])).toEqual([near(255, 0, 0)]);
   });
 });
 
@@ -132,7 +132,7 @@ describe("a PNG's gamma", () => {
     for (const network of ["instagram", "mastodon"] as const) {
       const { bytes, repairs } = await fitted(await png("#404040", gamma(100_000)), network);
       expect(repairs).toContain("converted");
-      expect(await coloursAt(bytes, [0.5, 0.5])).toEqual([near(137, 137, 137)]);
+      expect(await colorsAt(bytes, [0.5, 0.5])).toEqual([near(137, 137, 137)]);
     }
   });
 
@@ -140,7 +140,7 @@ describe("a PNG's gamma", () => {
     ["of screens", [gamma(45_455), places(OF_SCREENS)]],
     ["that means nothing", [gamma(0)]],
     [
-      "of a picture that says that its colours are those of screens",
+      "of a picture that says that its colors are those of screens",
       [pngChunk("sRGB", Buffer.of(0)), gamma(100_000)],
     ],
     ["of a picture with the codes of screens", [codes(1, 13), gamma(100_000)]],
@@ -149,23 +149,23 @@ describe("a PNG's gamma", () => {
     const { bytes, repairs } = await fitted(given, "mastodon");
     expect([repairs, Buffer.from(bytes).equals(given)]).toEqual([[], true]);
     const jpeg = await fitted(given, "instagram");
-    expect(await coloursAt(jpeg.bytes, [0.5, 0.5])).toEqual([near(64, 64, 64)]);
+    expect(await colorsAt(jpeg.bytes, [0.5, 0.5])).toEqual([near(64, 64, 64)]);
   });
 
   test("does not count where there is a profile", async () => {
     const grey = { create: { width: 40, height: 40, channels: 3, background: "#404040" } } as const;
     const made = await sharp(grey).withIccProfile("p3").png().toBuffer();
     const given = Buffer.concat([made.subarray(0, 33), gamma(100_000), made.subarray(33)]);
-    expect(statedColours("image/png", given)).toBeUndefined();
+    expect(statedColors("image/png", given)).toBeUndefined();
   });
 });
 
-describe("the colours of an AVIF", () => {
+describe("the colors of an AVIF", () => {
   const box = (type: string, ...parts: readonly Uint8Array[]): Buffer => {
     const content = Buffer.concat(parts);
     return Buffer.concat([longs(content.length + 8), Buffer.from(type, "latin1"), content]);
   };
-  const colour = (primaries: number, transfer: number) =>
+  const color = (primaries: number, transfer: number) =>
     box("colr", Buffer.from("nclx"), Buffer.from([0, primaries, 0, transfer, 0, 0, 0]));
   const meta = (
     item: number,
@@ -188,9 +188,9 @@ describe("the colours of an AVIF", () => {
     );
 
   test("are those of its main picture, whatever others it has", () => {
-    const both = [colour(9, 16), colour(1, 13)];
+    const both = [color(9, 16), color(1, 13)];
     const of = (item: number) =>
-      statedColours(
+      statedColors(
         "image/avif",
         meta(
           item,
@@ -211,16 +211,16 @@ describe("the colours of an AVIF", () => {
       "meta",
       longs(0),
       box("pitm", longs(0), Buffer.from([0, 1])),
-      box("iprp", box("ipco", colour(9, 16), profile), box("ipma", longs(0, 1), link)),
+      box("iprp", box("ipco", color(9, 16), profile), box("ipma", longs(0, 1), link)),
     );
-    expect(statedColours("image/avif", file)).toBeUndefined();
+    expect(statedColors("image/avif", file)).toBeUndefined();
   });
 
   test.each([
     ["no properties", meta(1, [])],
     ["properties that aren't there", meta(1, [[1, 9]])],
-    ["a cut list", meta(1, [[1, 1]], colour(9, 16)).subarray(0, 60)],
+    ["a cut list", meta(1, [[1, 1]], color(9, 16)).subarray(0, 60)],
   ])("stay those of screens with %s", (_what, file) => {
-    expect(statedColours("image/avif", file)).toBeUndefined();
+    expect(statedColors("image/avif", file)).toBeUndefined();
   });
 });
