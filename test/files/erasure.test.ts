@@ -91,6 +91,18 @@ describe("erasing a profile", () => {
     expect([files, listed, blobs]).toEqual([[], [], []]);
   });
 
+  test("removes files where the row of their counts is damaged", async () => {
+    const own = await aPublisher(relay, []);
+    const { platformId } = own.owner;
+    await upload(own, await aPicture(8, 8));
+    await relay.tables.core.putProperties(platformId, { rowKey: "HB", files: "{" });
+    await eraseProfile(own);
+    const rows = [...(relay.storage?.rows(["core"]) ?? [])];
+    const ofPlatform = rows.filter(({ partitionKey }) => partitionKey === platformId);
+    expect(ofPlatform.filter(({ rowKey }) => /^BA?\|/.test(rowKey))).toEqual([]);
+    expect(await blobsOf(relay, platformId)).toEqual([]);
+  });
+
   test("leaves nothing of an upload that came later", async () => {
     const own = await aPublisher(relay, []);
     const { platformId } = own.owner;

@@ -351,12 +351,9 @@ export function eraseOperation(ref: FileRef, applicationId: string): PartitionOp
     decide(view) {
       const stored = view.row(key);
       if (stored === undefined) return { kind: "done", answer: undefined };
-      const file = unlessDamaged(() => toFile(ref.platformId, stored.row));
-      const damaged = [key, ...(view.row(listedKey) === undefined ? [] : [listedKey])];
-      const writes: RowWrite[] =
-        file === undefined
-          ? damaged.map((rowKey) => ({ kind: "delete", rowKey }) as const)
-          : removalWrites(file, view);
+      const whole = unlessDamaged(() => removalWrites(toFile(ref.platformId, stored.row), view));
+      const keys = [key, ...(view.row(listedKey) === undefined ? [] : [listedKey])];
+      const writes = whole ?? keys.map((rowKey) => ({ kind: "delete", rowKey }) as const);
       return { kind: "write", writes, answer: undefined };
     },
   };

@@ -9,7 +9,8 @@ const FILENAME_MAX = 255;
 /** Refused are also marks that change the direction of text, by which "gpj.exe" is read as "exe.jpg". */
 const FILENAME =
   // oxlint-disable-next-line no-control-regex -- they are what is refused
-  /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\]*$/;
+  /^[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\]*$/;
+const FILENAME_MISTAKE = "must have no control character, / or \\, and not be . or ..";
 
 export const CreateFileBody = shape(() =>
   z.strictObject({
@@ -27,7 +28,8 @@ export const CreateFileBody = shape(() =>
       .string()
       .min(1)
       .max(FILENAME_MAX)
-      .regex(FILENAME, "must have no control character, / or \\, and not be . or ..")
+      .regex(FILENAME, FILENAME_MISTAKE)
+      .refine((name) => name !== "." && name !== "..", FILENAME_MISTAKE)
       .optional()
       .describe("Shown to people, and never used as a path."),
   }),
