@@ -86,7 +86,7 @@ export function frontPage(
   return document(
     "Sandbox networks",
     isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
-    `<header class="top"><h1>Sandbox networks</h1><p>What has been published, as readers see it. Nothing leaves your machine. <a href="/uploads">Uploads</a> · <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p><nav aria-label="On this page"><a href="#posts">Posts</a><a href="#logins">Logins</a><a href="#words">Magic words</a><a href="#answers">Errors of the real networks</a><a href="#samples">Sample media</a></nav></header>
+    `<header class="top"><h1>Sandbox networks</h1><p>What has been published, as readers see it. Nothing leaves your machine. <a href="/reference">Try calls</a> · <a href="/connect">Connect page</a> · <a href="/uploads">Uploads</a> · <a href="/mailbox">Mailbox</a> · ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Pause</a>'}</p><nav aria-label="On this page"><a href="#posts">Posts</a><a href="#logins">Logins</a><a href="#words">Magic words</a><a href="#answers">Errors of the real networks</a><a href="#samples">Sample media</a></nav></header>
 <main><div class="helps first">${logIns(networks)}${magicWords()}</div><div class="feeds" id="posts">${feeds.join("")}</div><div class="helps">${publicAnswers(networks, origin)}${samples()}</div></main>
 <footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/removed">removed posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );

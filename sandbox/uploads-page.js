@@ -441,7 +441,7 @@ async function pageOf(url) {
 
 async function legView({ platform, status, url, error }) {
   const item = make("li", { className: status === "succeeded" ? "fits" : "misfits" });
-  if (status === "pending" || status === "processing") item.className = "waits";
+  if (status === "pending" || status === "publishing") item.className = "waits";
   item.append(make("strong", { textContent: titleOf(platform) }), ` ${error ? "failed" : status}`);
   const page = url === null ? undefined : await pageOf(url);
   if (page !== undefined)

@@ -310,11 +310,11 @@ describe("the hosted page", () => {
 
 describe("leaving the page", () => {
   test.each([
-    ["en", 3_600, "The link works for another 60 minutes."],
+    ["en", 3_600, "the link works for another 60 minutes."],
     ["de", 172_800, "Der Link funktioniert noch 2 Tage."],
-    ["fr", 300, "Le lien reste valable encore 5 minutes."],
-    ["es", 86_400, "El enlace funcionará durante 24 horas más."],
-    ["pt", 7_200, "O link funciona por mais 2 horas."],
+    ["fr", 300, "le lien reste valable encore 5 minutes."],
+    ["es", 86_400, "el enlace funcionará durante 24 horas más."],
+    ["pt", 7_200, "o link funciona por mais 2 horas."],
   ])("without a way back, the page says in %s how long the link works", async (...told) => {
     const [locale, expiresIn, sentence] = told;
     const { connectUrl } = await aSession({ expiresIn, branding: { locale } });
@@ -326,7 +326,7 @@ describe("leaving the page", () => {
     const made = await aSession();
     const browser = new Browser(world);
     const page = await browser.get(made.connectUrl);
-    expect(readable(page.body)).toContain("You can close this window");
+    expect(readable(page.body)).toContain("You can also do this later");
     const [form] = formsOf(page.body);
     const fields = { ...form?.fields, action: "cancel" };
     const left = await browser.post(`${BASE}/v1/connect/ui/done`, fields);

@@ -113,7 +113,10 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   if (bytes.length === 0) return { value: {}, issues: [] };
   const type = mediaType(incoming);
   if (type !== "application/json" && !type.endsWith("+json"))
-    throw new AppError("unsupported_media_type", "The body must be application/json.");
+    throw new AppError(
+      "unsupported_media_type",
+      "Send JSON with the header Content-Type: application/json.",
+    );
   const text = decodeStrictUtf8(bytes);
   if (isNestedTooDeep(text))
     throw validationFailed([{ path: "body", code: "too_deep", message: TOO_DEEP }]);

@@ -35,16 +35,22 @@ const address = (
 /** An address to which readers are led. */
 export const linkUrl = shape(() => address(["https:", "http:"], "must be an http or https URL"));
 
-const withoutCredentials = (charactersMax: number) =>
-  address(["https:"], "must be an https URL", charactersMax).refine(hasNoCredentials, {
+const withoutCredentials = (error: string, charactersMax: number) =>
+  address(["https:"], error, charactersMax).refine(hasNoCredentials, {
     error: "must not carry a user name or a password: the file has to be public",
     abort: true,
   });
 
 /** A URL that readers' browsers fetch: https, without anything secret in it. */
-export const publicUrl = shape(() => withoutCredentials(URL_CHARACTERS_MAX));
+export const publicUrl = shape(() =>
+  withoutCredentials("must be an https URL", URL_CHARACTERS_MAX),
+);
 
-const filesElsewhere = shape(() => withoutCredentials(Number.MAX_SAFE_INTEGER));
+/** What is said of an address at which there can be no file for the relay. */
+export const NO_FILE_URL =
+  "must be a public https URL, or the `url` of a file that was uploaded with POST /v1/media";
+
+const filesElsewhere = shape(() => withoutCredentials(NO_FILE_URL, Number.MAX_SAFE_INTEGER));
 
 /** The address of a file that was uploaded here, which is http in a local run. Verbs check that it is of this relay. */
 const UPLOADED = /^http:\/\/[^/?#@]+\/(?:[^?#]*\/)?v1\/media\//;

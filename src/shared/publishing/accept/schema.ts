@@ -5,7 +5,12 @@ import { clearable, externalId, instant, metadata } from "../../runtime/fields.t
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/networks.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
-import { ALT_TEXT_CHARACTERS_MAX, ALT_TEXTS_FIT, fileUrl } from "../../networks/options.ts";
+import {
+  ALT_TEXT_CHARACTERS_MAX,
+  ALT_TEXTS_FIT,
+  fileUrl,
+  NO_FILE_URL,
+} from "../../networks/options.ts";
 import type { Issue } from "../../runtime/errors.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Draft } from "../post.ts";
@@ -183,7 +188,7 @@ export function fileIssues(
         message: "must be the `url` of a file, as GET /v1/media/{mediaId} answers it",
       });
     else if (/^http:/i.test(url))
-      issues.push({ path, code: "invalid_format", message: "must be an https URL" });
+      issues.push({ path, code: "invalid_format", message: NO_FILE_URL });
   }
   if (files.size > FILES_MAX)
     issues.push({
