@@ -33,14 +33,6 @@ const isOver = (file: UploadedFile, now: Date) =>
  */
 export function expireFiles(deps: FilesDeps): TakeStep {
   const { clock, wakes, stores, partitions } = deps;
-  /** Removes bytes that arrived after the file was deleted or refused, or over those that count. */
-  const removeUncounted = async (file: UploadedFile) => {
-    if (file.state === "waiting") return;
-    const name = blobName(deps, { platformId: file.platformId, fileId: file.id });
-    const blob = await stores.blobs.find(name);
-    if (blob !== undefined && (!takesRoom(file) || blob.etag !== file.etag))
-      await stores.blobs.remove(name);
-  };
   return walkWakes(deps, {
     kind: "file",
     what: "expire-files",
@@ -51,8 +43,14 @@ export function expireFiles(deps: FilesDeps): TakeStep {
       const ref = { platformId, profileId, fileId };
       const found = await stores.files.find(ref);
       if (found !== undefined && !isOver(found.file, clock.now())) {
-        if (stores.hasAccount) await removeUncounted(found.file);
-        await wakes.add(expiryWake(ref, endOfFile(found.file)), clock.now());
+        const { file } = found;
+        if (stores.hasAccount && file.state !== "waiting") {
+          // Bytes that arrived after the file was deleted or refused, or over those that count, are removed.
+          const blob = await stores.blobs.find(blobName(deps, ref));
+          if (blob !== undefined && (!takesRoom(file) || blob.etag !== file.etag))
+            await stores.blobs.remove(blobName(deps, ref));
+        }
+        await wakes.add(expiryWake(ref, endOfFile(file)), clock.now());
       } else {
         // Also where there is no row: an upload may have arrived after its profile was erased.
         if (stores.hasAccount) await stores.blobs.remove(blobName(deps, ref));

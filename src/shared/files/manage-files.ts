@@ -1,7 +1,6 @@
 import type { ApplicationScope, ProfileScope } from "../callers/scope.ts";
 import type { MediaFailure } from "../networks/contract/media.ts";
 import type { OpenedMedia } from "../media/open-media.ts";
-import { type RemoteBytes, withSample } from "../media/remote-bytes.ts";
 import {
   AppError,
   type Issue,
@@ -144,24 +143,33 @@ async function inspectUpload(
     import("../networks/contract/media.ts"),
     import("../networks/contract/unreachable.ts"),
   ]);
-  const stored = new BlobBytes(blobs, name, blob);
+  const bytes = new BlobBytes(blobs, name, blob);
   const endsAt = performance.now() + READING_MS;
   const leftMs = () => Math.max(0, endsAt - performance.now());
-  const bytes: RemoteBytes = {
-    size: stored.size,
-    version: stored.version,
-    read: (first, last) =>
-      withTimeLimit(leftMs(), stored.read(first, last), () => {
-        throw unreachable("slow");
-      }),
-    chunks: () => stored.chunks(),
-    close: () => stored.close(),
-  };
+  const read = (first: number, last: number) =>
+    withTimeLimit(leftMs(), bytes.read(first, last), () => {
+      throw unreachable("slow");
+    });
   let opened: OpenedMedia;
   try {
-    const sample = await bytes.read(0, Math.min(blob.size, SAMPLE_BYTES) - 1);
+    const sample = await read(0, Math.min(blob.size, SAMPLE_BYTES) - 1);
     opened = await describeFile(
-      { sample, bytes: withSample(bytes, sample), isRanged: true, answer: { headers: {} } },
+      {
+        sample,
+        bytes: {
+          size: bytes.size,
+          version: bytes.version,
+          // What was read before is taken from memory.
+          read: (first, last) =>
+            last < sample.length
+              ? Promise.resolve(sample.subarray(first, last + 1))
+              : read(first, last),
+          chunks: () => bytes.chunks(),
+          close: () => bytes.close(),
+        },
+        isRanged: true,
+        answer: { headers: {} },
+      },
       {
         bytesMax: Number.MAX_SAFE_INTEGER,
         readBy: { reader: mediaReader, owner: file.platformId },

@@ -123,20 +123,6 @@ export function withoutStart(bytes: RemoteBytes, start: number): RemoteBytes {
   };
 }
 
-/** Takes from memory what is in the first bytes of a file, which were read before. */
-export function withSample(bytes: RemoteBytes, sample: Uint8Array): RemoteBytes {
-  return {
-    size: bytes.size,
-    version: bytes.version,
-    read: (first, last) =>
-      last < sample.length
-        ? Promise.resolve(sample.subarray(first, last + 1))
-        : bytes.read(first, last),
-    chunks: () => bytes.chunks(),
-    close: () => bytes.close(),
-  };
-}
-
 /** A file on its server, with only its first bytes in memory. */
 abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
